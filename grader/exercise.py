@@ -1,0 +1,185 @@
+"""The exercise record: everything that is needed to judge an answer, and nothing else.
+
+A record is drawn once by a family (`grader.family`), stored, and judged for ever after from itself.
+Every number in it is an exact integer, decimal or `p/q` string in the unit of its part.
+This module imports the standard library only, so that judging stays cheap to start.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from fractions import Fraction
+from typing import Any
+
+KINDS = ("count", "number", "quantity", "expression", "choice", "choices", "sequence")
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """How far an answer may lie from the key; the limit itself is still right.
+
+    `kind` is `exact`, `relative`, `absolute` (in `unit`, or in the unit of the part), `figures` or `decimals`
+    (equal after rounding to `value` significant figures or decimals; `strict` counts the typed figures too).
+    """
+
+    kind: str = "relative"
+    value: str = "0.01"
+    unit: str = ""
+    strict: bool = False
+
+
+EXACT = Tolerance("exact", "0")
+
+
+@dataclass(frozen=True, slots=True)
+class SlipValue:
+    """What one slip makes of this exercise: `value` as in `Part.key`, None where the slip finds no answer."""
+
+    slip: str
+    sentence: str
+    value: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """One printed given. `value` is exact, in `unit`; `says` is the meaning."""
+
+    name: str
+    symbol: str
+    value: str
+    unit: str
+    says: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One line of the derivation: law `law` gave quantity `gives` the exact `value` in `unit`.
+
+    `value` is None where the law has no solution; `deficit` then says by how much, in `unit`.
+    """
+
+    law: str
+    gives: str
+    value: str | None
+    unit: str
+    deficit: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One question with its key and everything that judging it takes.
+
+    Attributes:
+        part: `a`, `b`, ...
+        asks: name of the quantity that is asked for.
+        question: the sentence that asks.
+        kind: one of `KINDS`.
+        key: exact number in `unit`, expression, label or comma-separated labels; None where no such value exists.
+        unit: the unit of `key`; empty for plain numbers, expressions and choices.
+        unit_in_question: a bare number is read in `unit`.
+        units: `any` convertible unit is right, or only the `exact` one.
+        percent: `ok` reads `50 %` as 1/2; empty treats a percent sign as any other unit.
+        locale: how separators are read, `en` or `fr`.
+        kilobyte: how the sloppy `KB` is read: `si` 1000, `binary` 1024; empty asks back.
+        options: the labels of a choice.
+        symbols: domain of each symbol of an expression: `positive`, `real`, `positive integers`.
+        names: spellings of the asked quantity that may stand on the left of an equals sign.
+        slips: values of known slips, in `unit`.
+        reason: why there is no value, where `key` is None.
+        steps: the derivation.
+    """
+
+    part: str
+    asks: str
+    question: str
+    kind: str
+    key: str | None
+    unit: str = ""
+    tolerance: Tolerance = EXACT
+    unit_in_question: bool = False
+    units: str = "any"
+    percent: str = ""
+    locale: str = "en"
+    kilobyte: str = ""
+    options: tuple[str, ...] = ()
+    symbols: dict[str, str] = field(default_factory=dict)
+    names: tuple[str, ...] = ()
+    slips: tuple[SlipValue, ...] = ()
+    reason: str = ""
+    steps: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Exercise:
+    """A drawn exercise. `(family, revision, seed)` determines it for ever."""
+
+    family: str
+    revision: int
+    seed: int
+    statement: str
+    givens: tuple[Given, ...]
+    parts: tuple[Part, ...]
+    convention: str = ""
+
+    @property
+    def id(self) -> str:
+        """The address people type: `max-context/7`."""
+        return f"{self.family}/{self.seed}"
+
+    def part(self, name: str) -> Part:
+        """Return one part by its letter.
+
+        Raises:
+            KeyError: there is no such part.
+        """
+        for part in self.parts:
+            if part.part == name:
+                return part
+        raise KeyError(name)
+
+    def to_json(self) -> str:
+        """Write the record as one line of JSON, keys in a fixed order."""
+        return json.dumps(_without_defaults(self), ensure_ascii=False, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str) -> Exercise:
+        """Read a record back; the inverse of `to_json`."""
+        data: dict[str, Any] = json.loads(text)
+        data["givens"] = tuple(Given(**g) for g in data["givens"])
+        data["parts"] = tuple(_part(p) for p in data["parts"])
+        return cls(**data)
+
+
+def _part(data: dict[str, Any]) -> Part:
+    data = dict(data)
+    if "tolerance" in data:
+        data["tolerance"] = Tolerance(**data["tolerance"])
+    data["slips"] = tuple(SlipValue(**s) for s in data.get("slips", ()))
+    data["steps"] = tuple(Step(**s) for s in data.get("steps", ()))
+    for name in ("options", "names"):
+        data[name] = tuple(data.get(name, ()))
+    return Part(**data)
+
+
+def _without_defaults(exercise: Exercise) -> dict[str, Any]:
+    data = asdict(exercise)
+    data["parts"] = [{k: v for k, v in p.items() if v not in ("", (), {}) or k in {"key", "question"}} for p in data["parts"]]
+    return data
+
+
+def exact(value: int | Fraction) -> str:
+    """Write an exact number as JSON carries it: an integer, a finite decimal, else `p/q`."""
+    fraction = Fraction(value)
+    if fraction.denominator == 1:
+        return str(fraction.numerator)
+    two_five, twos, fives = fraction.denominator, 0, 0
+    while two_five % 2 == 0:
+        two_five, twos = two_five // 2, twos + 1
+    while two_five % 5 == 0:
+        two_five, fives = two_five // 5, fives + 1
+    if two_five != 1:
+        return f"{fraction.numerator}/{fraction.denominator}"
+    places = max(twos, fives)
+    digits = str(abs(fraction.numerator) * 10**places // fraction.denominator).rjust(places + 1, "0")
+    return f"{'-' if fraction < 0 else ''}{digits[:-places]}.{digits[-places:]}"
