@@ -1,0 +1,1 @@
+"""What is asked: one file is one family of exercises."""

@@ -1,0 +1,1 @@
+"""What is true: the laws of serving transformers, exact and executable."""
