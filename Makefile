@@ -1,0 +1,66 @@
+# Everything runs in .venv, built here with the versions of constraints.txt; nothing outside this folder changes.
+
+PYTHON ?= python3.11 python3
+BIN := .venv/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --constraint constraints.txt
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test lint deep coverage bench certify clean
+
+# Starting fast is a feature of the tool, so its bytecode is kept whatever the caller's shell says.
+unexport PYTHONDONTWRITEBYTECODE
+
+help: ## Say what can be made
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
+
+demo: .venv/.runtime ## Pose an exercise, submit a wrong answer and a right one
+	@$(BIN)/python scripts/demo.py
+
+test: lint ## Run all that decides whether a change is fit to land: lint, types and every test
+	@HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest
+
+lint: .venv/.test ## Check style, layout and types
+	@$(BIN)/ruff check --quiet
+	@$(BIN)/ruff format --check --quiet
+	@$(BIN)/mypy --no-error-summary
+
+deep: .venv/.test ## Run the laws on 10,000 examples and the families on 10,000 seeds each (long)
+	@HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -m "not meta"
+
+coverage: .venv/.test ## List the lines that no test reaches
+	@HYPOTHESIS_PROFILE=ci $(BIN)/coverage run -m pytest --quiet
+	@$(BIN)/coverage report
+
+bench: .venv/.bench ## Measure the speed side by side with the peers
+	@$(BIN)/python -m bench
+
+certify: .venv/.runtime ## Compute the certificate of every family again
+	@$(BIN)/python -m grader.certify
+
+clean: ## Remove what make and the tests made
+	@rm -rf .venv .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# One empty file per finished step: a second make installs nothing until the versions change.
+.venv/.made:
+	@for python in $(PYTHON); do \
+	    "$$python" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || continue; \
+	    "$$python" -m venv .venv && touch $@ && exit; \
+	done; \
+	echo "No Python 3.11 or newer with venv and pip found among: $(PYTHON). Name one with: make PYTHON=/path/to/python3" >&2; \
+	exit 1
+
+.venv/.runtime: .venv/.made pyproject.toml constraints.txt
+	@$(INSTALL) hatchling
+	@$(INSTALL) --editable .
+	@$(BIN)/python -m compileall -q spec grader problems
+	@touch $@
+
+.venv/.test: .venv/.runtime
+	@$(INSTALL) --editable '.[test,lint]'
+	@touch $@
+
+.venv/.bench: .venv/.runtime
+	@$(INSTALL) --editable '.[bench]'
+	@touch $@
