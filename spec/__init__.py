@@ -1,1 +1,1 @@
-"""What is true: the laws of serving transformers, exact and executable."""
+"""An executable specification of how transformers serve requests."""

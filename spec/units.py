@@ -73,7 +73,7 @@ class Unit:
         dimension = tuple(a - b for a, b in zip(self.dimension, other.dimension, strict=True))
         return Unit(f"{self.name}/{other.name}", self.factor / other.factor, dimension)
 
-    def __rtruediv__(self, other: Fraction) -> Unit:  # noqa: ARG002  a bare number has no unit
+    def __rtruediv__(self, other: Fraction) -> Unit:
         return ONE / self
 
     def __pow__(self, exponent: int) -> Unit:

@@ -1,0 +1,143 @@
+"""From what is known to what is asked: finding the laws that lead there, and following them.
+
+A chain is found, not written: laws that give a quantity directly come first, then the one law that is solved for the
+goal, then any law with a single unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from spec import solving
+from spec.laws import Law
+from spec.solving import Exact, Infeasible
+
+Values = dict[str, Exact]
+
+
+class NoDerivation(ValueError):
+    """The goal does not follow from what is known.
+
+    Attributes:
+        goal: the quantity asked for.
+        missing: the fewest further quantities that would give it by one law.
+    """
+
+    def __init__(self, goal: str, missing: tuple[str, ...]) -> None:
+        super().__init__(goal, missing)
+        self.goal, self.missing = goal, missing
+
+    def __str__(self) -> str:
+        return f"{self.goal} needs {', '.join(self.missing)}" if self.missing else f"no law gives {self.goal}"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One step of a chain: `law`, solved for the quantity `gives`."""
+
+    law: Law
+    gives: str
+
+    @property
+    def direct(self) -> bool:
+        """Say whether the law gives this quantity without being solved."""
+        return self.law.is_identity and self.law.left.name == self.gives
+
+    @property
+    def needs(self) -> set[str]:
+        """The quantities that must be known before this step."""
+        return set(self.law.symbols) - {self.gives}
+
+    def follow(self, values: Values) -> Exact | Infeasible:
+        """Return the value of this step."""
+        return solving.solve(self.law, self.gives, values if self.gives not in values else without(values, self.gives))
+
+
+def without(values: Mapping[str, Exact], name: str) -> Values:
+    """Return the values without one of them."""
+    return {n: v for n, v in values.items() if n != name}
+
+
+def closure(
+    known: Iterable[str], laws: Sequence[Law], *, goal: str = "", invert: bool = False
+) -> dict[str, Link | None]:
+    """Return everything that follows from what is known, each with the step that gives it (None for the givens).
+
+    The goal itself is never used as a step towards others. With `invert`, laws are also solved for their only unknown.
+    """
+    reached: dict[str, Link | None] = dict.fromkeys(known)
+    while True:
+        new: dict[str, Link] = {}
+        for law in laws:
+            unknown = [name for name in law.symbols if name not in reached]
+            if len(unknown) == 1 and (goal not in law.symbols or unknown[0] == goal):
+                link = Link(law, unknown[0])
+                if link.direct or (invert and _solvable(law, unknown[0])):
+                    best = new.get(link.gives)
+                    new[link.gives] = link if best is None or (link.direct and not best.direct) else best
+        if not new:
+            return reached
+        reached.update(new)
+        if goal in reached:
+            return reached
+
+
+def _solvable(law: Law, name: str) -> bool:
+    return law.symbols[name] not in law.not_invertible
+
+
+def chain(goal: str, known: Iterable[str], laws: Sequence[Law]) -> tuple[Link, ...]:
+    """Find the steps from what is known to the goal, in order, and nothing beside them.
+
+    Raises:
+        NoDerivation: no chain of laws leads there.
+    """
+    known = tuple(known)
+    reached = closure(known, laws, goal=goal)
+    if goal not in reached:
+        last = next(
+            (
+                law
+                for law in laws
+                if goal in law.symbols and set(law.symbols) - {goal} <= reached.keys() and _solvable(law, goal)
+            ),
+            None,
+        )
+        reached = reached | {goal: Link(last, goal)} if last else closure(known, laws, goal=goal, invert=True)
+    if goal not in reached:
+        raise NoDerivation(goal, _missing(goal, reached, laws))
+    steps: list[Link] = []
+    _collect(goal, reached, steps)
+    return tuple(steps)
+
+
+def _collect(name: str, reached: Mapping[str, Link | None], steps: list[Link]) -> None:
+    link = reached[name]
+    if link is None or link in steps:
+        return
+    for needed in sorted(link.needs):
+        _collect(needed, reached, steps)
+    steps.append(link)
+
+
+def _missing(goal: str, reached: Mapping[str, Link | None], laws: Sequence[Law]) -> tuple[str, ...]:
+    options = [tuple(n for n in law.symbols if n not in reached and n != goal) for law in laws if goal in law.symbols]
+    return min(options, key=len, default=())
+
+
+def follow(steps: Sequence[Link], values: Values) -> dict[str, Exact | Infeasible]:
+    """Follow the steps from the given values; the last value is Infeasible if any step is.
+
+    Returns the givens, every intermediate value and the goal.
+    """
+    found: dict[str, Exact | Infeasible] = dict(values)
+    numbers = dict(values)
+    for step in steps:
+        result = step.follow(numbers)
+        found[step.gives] = result
+        if isinstance(result, Infeasible):
+            found[steps[-1].gives] = result
+            break
+        numbers[step.gives] = result
+    return found

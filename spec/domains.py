@@ -1,0 +1,51 @@
+"""Domains: which values a quantity may take, as an exact interval of numbers or of integers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+Exact = int | Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """An interval of valid values; None is unbounded. `integer` keeps whole numbers only.
+
+    `open_low` and `open_high` exclude the end itself.
+    """
+
+    low: Exact | None = 0
+    high: Exact | None = None
+    integer: bool = False
+    open_low: bool = False
+    open_high: bool = False
+
+    def __contains__(self, value: Exact) -> bool:
+        if self.integer and Fraction(value).denominator != 1:
+            return False
+        return not (self.below(value) or self.above(value))
+
+    def below(self, value: Exact) -> bool:
+        """Say whether a value lies under the domain."""
+        return self.low is not None and (value < self.low or (self.open_low and value == self.low))
+
+    def above(self, value: Exact) -> bool:
+        """Say whether a value lies over the domain."""
+        return self.high is not None and (value > self.high or (self.open_high and value == self.high))
+
+    def __str__(self) -> str:
+        kind = "whole number" if self.integer else "number"
+        low = "" if self.low is None else f" {'over' if self.open_low else 'of at least'} {self.low}"
+        high = "" if self.high is None else f" {'under' if self.open_high else 'of at most'} {self.high}"
+        return f"a {kind}{low}{' and' if low and high else ''}{high}"
+
+
+COUNT = Domain(1, integer=True)
+COUNT_OR_ZERO = Domain(0, integer=True)
+POSITIVE = Domain(0, open_low=True)
+AMOUNT = Domain(0)
+SHARE = Domain(0, 1, open_high=True)
+EFFICIENCY = Domain(0, 1, open_low=True)
+FLAG = Domain(0, 1, integer=True)
+ANY = Domain(None)

@@ -1,0 +1,282 @@
+"""Where GPU memory goes: weights, the KV cache, the partition and what fits."""
+
+from __future__ import annotations
+
+import sympy
+
+from spec import quantities as q
+from spec.laws import Bound, Identity, Slip, author_order
+
+with author_order():
+    weights = Identity(
+        q.weights,
+        q.parameters * q.weight_bits / 8,
+        constant="B/bit",
+        says="Every parameter takes its bit width; eight bits make a byte.",
+        section="model-weights",
+        slips=[
+            Slip("bits-as-bytes", "The bit width was used as a number of bytes.", q.parameters * q.weight_bits),
+            Slip("fp32-assumed", "Four bytes per parameter were assumed.", q.parameters * 4),
+            Slip("one-byte-assumed", "One byte per parameter was assumed.", q.parameters),
+        ],
+    )
+
+    kv_bytes_per_token = Identity(
+        q.kv_bytes_per_token,
+        2 * q.layers * q.kv_heads * q.head_dim * q.kv_width,
+        constant="1/token",
+        says="One key and one value vector per layer, for every token kept.",
+        section="kv-cache",
+        slips=[
+            Slip(
+                "values-forgotten",
+                "The factor 2 is missing: a key and a value are kept.",
+                q.layers * q.kv_heads * q.head_dim * q.kv_width,
+            ),
+            Slip(
+                "hidden-for-kv-width",
+                "The hidden size was used where kv_heads x head_dim belongs.",
+                2 * q.layers * q.hidden * q.kv_width,
+            ),
+            Slip(
+                "query-heads-for-kv-heads",
+                "The query heads were counted; only the key-value heads are cached.",
+                2 * q.layers * q.heads * q.head_dim * q.kv_width,
+            ),
+            Slip(
+                "layers-forgotten",
+                "One layer was counted; every layer keeps its own keys and values.",
+                2 * q.kv_heads * q.head_dim * q.kv_width,
+            ),
+            Slip(
+                "queries-cached",
+                "Queries were counted too; only keys and values are kept.",
+                3 * q.layers * q.kv_heads * q.head_dim * q.kv_width,
+            ),
+            Slip(
+                "bits-for-bytes",
+                "The element width was taken in bits.",
+                2 * q.layers * q.kv_heads * q.head_dim * (8 * q.kv_width),
+            ),
+            Slip(
+                "weight-width-for-kv",
+                "The width of a weight was used for a cached element.",
+                2 * q.layers * q.kv_heads * q.head_dim * (q.weight_bits / 8),
+            ),
+        ],
+    )
+
+    kv_bytes_per_token_approx = Identity(
+        q.kv_bytes_per_token_approx,
+        2 * q.layers * q.hidden * q.kv_width,
+        constant="1/token",
+        says="The special case in which all heads have keys and values and together span the hidden size.",
+        section="kv-cache",
+        slips=[
+            Slip(
+                "values-forgotten",
+                "The factor 2 is missing: a key and a value are kept.",
+                q.layers * q.hidden * q.kv_width,
+            )
+        ],
+    )
+
+    kv_bytes_per_token_latent = Identity(
+        q.kv_bytes_per_token,
+        q.layers * (q.kv_lora_rank + q.qk_rope_dim) * q.kv_width,
+        name="kv_bytes_per_token_latent",
+        constant="1/token",
+        says="Latent attention keeps one compressed vector and one rotary key per layer: no factor 2 and no heads.",
+        section="kv-cache",
+        source="DeepSeek-V2 technical report, multi-head latent attention",
+        slips=[
+            Slip(
+                "values-counted",
+                "A factor 2 was applied; the compressed vector serves keys and values at once.",
+                2 * q.layers * (q.kv_lora_rank + q.qk_rope_dim) * q.kv_width,
+            )
+        ],
+    )
+
+    kv_bytes_per_sequence = Identity(
+        q.kv_bytes_per_sequence,
+        q.context * q.kv_bytes_per_token,
+        says="A sequence caches every token of its context.",
+        section="kv-cache",
+        slips=[Slip("one-token", "The cache of one token was given for the whole context.", q.kv_bytes_per_token)],
+    )
+
+    kv_bytes_total = Identity(
+        q.kv_bytes_total,
+        q.cached_tokens * q.kv_bytes_per_token,
+        says="A set of sequences caches the sum of their tokens.",
+        section="kv-cache",
+    )
+
+    cached_tokens = Identity(
+        q.cached_tokens,
+        q.concurrency * q.context,
+        constant="1/sequence",
+        says="Sequences of equal context keep their number times that context.",
+        section="kv-cache",
+        slips=[Slip("longest-only", "One sequence was counted instead of all of them.", q.context)],
+    )
+
+    kv_budget = Identity(
+        q.kv_budget,
+        q.gpu_memory - q.weights - q.activations - q.safety_margin,
+        says="Weights, activations and the safety margin come off the GPU's memory; the KV cache gets the rest.",
+        section="memory-budgeting",
+        slips=[
+            Slip("margin-forgotten", "The safety margin was not taken off.", q.gpu_memory - q.weights - q.activations),
+            Slip(
+                "activations-forgotten",
+                "The activation reserve was not taken off.",
+                q.gpu_memory - q.weights - q.safety_margin,
+            ),
+            Slip(
+                "reserves-forgotten",
+                "Neither the activation reserve nor the safety margin was taken off.",
+                q.gpu_memory - q.weights,
+            ),
+            Slip(
+                "weights-forgotten", "The weights were not taken off.", q.gpu_memory - q.activations - q.safety_margin
+            ),
+        ],
+    )
+
+    activations_of_total = Identity(
+        q.activations,
+        q.activation_share_of_total * q.gpu_memory,
+        name="activations_of_total",
+        says="The activation reserve is a share of the GPU's whole memory.",
+        section="activation-memory",
+    )
+    activations_of_remaining = Identity(
+        q.activations,
+        q.activation_share_of_remaining * (q.gpu_memory - q.weights),
+        name="activations_of_remaining",
+        where=[q.weights <= q.gpu_memory],
+        says="The activation reserve is a share of what the weights leave.",
+        section="memory-budgeting",
+        slips=[
+            Slip(
+                "share-of-total",
+                "The share was taken of the GPU's whole memory instead of what the weights leave.",
+                q.activation_share_of_remaining * q.gpu_memory,
+            )
+        ],
+    )
+    safety_of_total = Identity(
+        q.safety_margin,
+        q.safety_share_of_total * q.gpu_memory,
+        name="safety_of_total",
+        says="The safety margin is a share of the GPU's whole memory.",
+        section="memory-budgeting",
+    )
+    safety_of_remaining = Identity(
+        q.safety_margin,
+        q.safety_share_of_remaining * (q.gpu_memory - q.weights),
+        name="safety_of_remaining",
+        where=[q.weights <= q.gpu_memory],
+        says="The safety margin is a share of what the weights leave.",
+        section="memory-budgeting",
+    )
+    kv_budget_by_shares = Identity(
+        q.kv_budget,
+        q.gpu_memory
+        - q.weights
+        - q.activation_share_of_remaining * (q.gpu_memory - q.weights)
+        - q.safety_share_of_total * q.gpu_memory,
+        name="kv_budget_by_shares",
+        where=[q.weights <= q.gpu_memory, q.activation_share_of_remaining + q.safety_share_of_total < 1],
+        says="The partition in one line: activations a share of what the weights leave, the margin of the whole.",
+        section="memory-budgeting",
+        slips=[
+            Slip(
+                "both-of-total",
+                "Both shares were taken of the whole memory.",
+                q.gpu_memory
+                - q.weights
+                - q.activation_share_of_remaining * q.gpu_memory
+                - q.safety_share_of_total * q.gpu_memory,
+            ),
+            Slip(
+                "both-of-remaining",
+                "Both shares were taken of what the weights leave.",
+                q.gpu_memory
+                - q.weights
+                - (q.activation_share_of_remaining + q.safety_share_of_total) * (q.gpu_memory - q.weights),
+            ),
+            Slip(
+                "margin-forgotten",
+                "The safety margin was not taken off.",
+                q.gpu_memory - q.weights - q.activation_share_of_remaining * (q.gpu_memory - q.weights),
+            ),
+        ],
+    )
+
+    holds_tokens = Bound(
+        "holds_tokens",
+        q.token_capacity * q.kv_bytes_per_token <= q.kv_budget,
+        says="All cached tokens together fit the KV budget.",
+        section="memory-budgeting",
+    )
+
+    fits = Bound(
+        "fits",
+        q.concurrency * q.context * q.kv_bytes_per_token <= q.kv_budget,
+        constant="1/sequence",
+        says="All caches together fit the budget.",
+        section="memory-budgeting",
+        slips=[
+            Slip(
+                "all-sequences-as-one",
+                "The tokens of all sequences together were given for one of them.",
+                q.context * q.kv_bytes_per_token <= q.kv_budget,
+            ),
+            Slip(
+                "context-forgotten",
+                "One token per sequence was counted instead of its context.",
+                q.concurrency * q.kv_bytes_per_token <= q.kv_budget,
+            ),
+        ],
+    )
+
+    blocks_per_sequence = Identity(
+        q.blocks_per_sequence,
+        sympy.ceiling(q.context / q.block_size),
+        constant="1",
+        says="A sequence takes whole blocks: the last one may be part empty.",
+        section="kv-cache",
+        source="paged attention as in public serving engines",
+        slips=[
+            Slip(
+                "last-block-dropped",
+                "The partly filled last block was not counted.",
+                sympy.floor(q.context / q.block_size),
+            )
+        ],
+    )
+    kv_bytes_per_block = Identity(
+        q.kv_bytes_per_block,
+        q.block_size * q.kv_bytes_per_token,
+        says="A block holds a fixed number of tokens.",
+        section="kv-cache",
+        source="paged attention as in public serving engines",
+    )
+    fits_in_blocks = Bound(
+        "fits_in_blocks",
+        q.concurrency * sympy.ceiling(q.context / q.block_size) * q.kv_bytes_per_block <= q.kv_budget,
+        constant="1/sequence",
+        says="All caches fit the budget when each sequence takes whole blocks.",
+        section="kv-cache",
+        source="paged attention as in public serving engines",
+        slips=[
+            Slip(
+                "last-block-dropped",
+                "The partly filled last block was not counted.",
+                q.concurrency * sympy.floor(q.context / q.block_size) * q.kv_bytes_per_block <= q.kv_budget,
+            )
+        ],
+    )

@@ -1,0 +1,145 @@
+"""The vocabulary: every symbol once, with unit, domain, meaning and chapter section.
+
+A quantity is a SymPy symbol, so laws are written with it directly: `2 * q.layers * q.kv_heads`.
+Numbers given for a quantity, and numbers it takes in a law, are in its `unit`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import sympy
+
+from spec import domains as d
+from spec.domains import Domain
+from spec.units import Unit, unit
+
+
+class Quantity(sympy.Symbol):  # type: ignore[misc]  # SymPy ships no types
+    """A named, measured symbol.
+
+    Attributes:
+        name: the public name, as in `NAME=VALUE` and in keyword arguments.
+        symbol: the short letter people write, as in formulas they submit.
+        tex: the letter in LaTeX.
+        unit: the unit of every number given for it.
+        domain: which values are valid.
+        says: its meaning in a few words, without the unit.
+        section: the chapter section that introduces it.
+        assumed: what a calculation takes when nothing is said, or None.
+    """
+
+    symbol: str
+    tex: str
+    unit: Unit
+    domain: Domain
+    says: str
+    section: str
+    assumed: int | None
+
+    def __new__(
+        cls, name: str, symbol: str, unit_name: str, domain: Domain, says: str, section: str, **extra: Any
+    ) -> Self:
+        """Create the symbol; `tex` and `assumed` are optional."""
+        positive = domain.low is not None and (domain.low > 0 or (domain.low == 0 and domain.open_low))
+        assumptions = {"positive": True} if positive else {"nonnegative": True} if domain.low == 0 else {"real": True}
+        self: Self = super().__new__(cls, name, **assumptions)
+        self.symbol, self.unit, self.domain, self.says, self.section = symbol, unit(unit_name), domain, says, section
+        letter, _, index = symbol.partition("_")
+        self.tex = extra.get("tex", f"{letter}_{{{index}}}" if index else symbol)
+        self.assumed = extra.get("assumed")
+        return self
+
+
+# fmt: off
+# Shape of a model
+layers = Quantity("layers", "L", "layer", d.COUNT, "layers", "model-weights")
+hidden = Quantity("hidden", "H", "element", d.COUNT, "hidden size", "model-weights")
+heads = Quantity("heads", "n_h", "head", d.COUNT, "attention (query) heads", "attention")
+kv_heads = Quantity("kv_heads", "n_kv", "head", d.COUNT, "key-value heads", "kv-cache")
+head_dim = Quantity("head_dim", "d_h", "element", d.COUNT, "size of one head", "kv-cache")
+intermediate = Quantity("intermediate", "I", "element", d.COUNT, "inner size of the feed-forward network", "model-weights")
+vocab = Quantity("vocab", "V", "element", d.COUNT, "vocabulary size", "model-weights")
+gated = Quantity("gated", "g", "1", d.FLAG, "feed-forward network is gated (a third matrix)", "model-weights")
+tied = Quantity("tied", "t", "1", d.FLAG, "output head shares the embedding matrix", "model-weights")
+qkv_bias = Quantity("qkv_bias", "beta_qkv", "1", d.FLAG, "query, key and value projections have biases", "model-weights", tex=r"\beta_{qkv}", assumed=0)
+parameters = Quantity("parameters", "P", "parameter", d.COUNT, "parameters", "model-weights")
+parameters_approx = Quantity("parameters_approx", "P_a", "parameter", d.COUNT, "parameters by the 12 L H^2 rule", "model-weights")
+kv_lora_rank = Quantity("kv_lora_rank", "r_kv", "element", d.COUNT, "rank of the compressed key-value vector", "kv-cache")
+qk_rope_dim = Quantity("qk_rope_dim", "d_rope", "element", d.COUNT, "size of the shared rotary key", "kv-cache")
+
+# Widths
+weight_bits = Quantity("weight_bits", "b_w", "bit", d.POSITIVE, "bits per weight", "model-weights", assumed=16)
+kv_width = Quantity("kv_width", "b", "B", d.POSITIVE, "bytes per cached element", "kv-cache", assumed=2)
+
+# Memory
+weights = Quantity("weights", "W", "B", d.POSITIVE, "weights", "memory-budgeting")
+gpu_memory = Quantity("gpu_memory", "M", "B", d.POSITIVE, "memory of one GPU", "memory-budgeting")
+activations = Quantity("activations", "A", "B", d.AMOUNT, "memory reserved for activations", "memory-budgeting", assumed=0)
+safety_margin = Quantity("safety_margin", "S", "B", d.AMOUNT, "safety margin", "memory-budgeting", assumed=0)
+activation_share_of_total = Quantity("activation_share_of_total", "a_M", "1", d.SHARE, "activation reserve as a share of the GPU's memory", "activation-memory")
+activation_share_of_remaining = Quantity("activation_share_of_remaining", "a", "1", d.SHARE, "activation reserve as a share of what the weights leave", "memory-budgeting")
+safety_share_of_total = Quantity("safety_share_of_total", "s", "1", d.SHARE, "safety margin as a share of the GPU's memory", "memory-budgeting")
+safety_share_of_remaining = Quantity("safety_share_of_remaining", "s_R", "1", d.SHARE, "safety margin as a share of what the weights leave", "memory-budgeting")
+kv_budget = Quantity("kv_budget", "B_kv", "B", d.AMOUNT, "memory left for the KV cache", "memory-budgeting")
+
+# KV cache
+kv_bytes_per_token = Quantity("kv_bytes_per_token", "k", "B/token", d.POSITIVE, "KV cache per token", "kv-cache")
+kv_bytes_per_token_approx = Quantity("kv_bytes_per_token_approx", "k_a", "B/token", d.POSITIVE, "KV cache per token by the 2 L H b rule", "kv-cache")
+context = Quantity("context", "c", "token", d.COUNT, "context per sequence", "kv-cache")
+kv_bytes_per_sequence = Quantity("kv_bytes_per_sequence", "K_c", "B", d.POSITIVE, "KV cache of one sequence", "kv-cache")
+cached_tokens = Quantity("cached_tokens", "n_c", "token", d.COUNT_OR_ZERO, "tokens cached over all sequences", "kv-cache")
+kv_bytes_total = Quantity("kv_bytes_total", "K", "B", d.AMOUNT, "KV cache of all sequences together", "kv-cache")
+concurrency = Quantity("concurrency", "N", "sequence", d.COUNT_OR_ZERO, "sequences held at once", "memory-budgeting")
+token_capacity = Quantity("token_capacity", "T", "token", d.COUNT_OR_ZERO, "tokens the KV budget holds", "memory-budgeting")
+block_size = Quantity("block_size", "p", "token", d.COUNT, "tokens per cache block", "kv-cache", assumed=16)
+blocks_per_sequence = Quantity("blocks_per_sequence", "n_b", "block", d.COUNT, "cache blocks of one sequence", "kv-cache")
+kv_bytes_per_block = Quantity("kv_bytes_per_block", "K_b", "B", d.POSITIVE, "bytes of one cache block", "kv-cache")
+
+# Attention
+attention_scores_per_head = Quantity("attention_scores_per_head", "s_h", "score", d.COUNT, "attention scores of one head", "attention")
+causal_scores_per_head = Quantity("causal_scores_per_head", "s_c", "score", d.COUNT, "causal attention scores of one head", "attention")
+attention_scores_per_layer = Quantity("attention_scores_per_layer", "s_L", "score", d.COUNT, "attention scores of one layer", "attention")
+attention_scores = Quantity("attention_scores", "s_A", "score", d.COUNT, "attention scores of all layers", "attention")
+
+# Time
+flops_per_token = Quantity("flops_per_token", "f", "FLOP/token", d.POSITIVE, "operations of the matrices per token", "prefill-decode")
+prefill_flops = Quantity("prefill_flops", "f_p", "FLOP", d.POSITIVE, "operations of one prefill", "prefill-decode")
+prefill_attention_flops = Quantity("prefill_attention_flops", "f_a", "FLOP", d.POSITIVE, "operations of attention in one prefill", "prefill-decode")
+prefill_bytes = Quantity("prefill_bytes", "m_p", "B", d.POSITIVE, "memory traffic of one prefill", "prefill-decode")
+decode_flops = Quantity("decode_flops", "f_d", "FLOP", d.POSITIVE, "operations of one decode step", "prefill-decode")
+decode_matrix_flops = Quantity("decode_matrix_flops", "f_m", "FLOP", d.POSITIVE, "operations of the matrices in one decode step", "prefill-decode")
+decode_attention_flops = Quantity("decode_attention_flops", "f_c", "FLOP", d.POSITIVE, "operations of attention over all cached tokens in one decode step", "prefill-decode")
+decode_bytes = Quantity("decode_bytes", "m_d", "B", d.POSITIVE, "memory traffic of one decode step", "prefill-decode")
+prompt = Quantity("prompt", "n", "token", d.COUNT, "prompt length", "ttft")
+output = Quantity("output", "m", "token", d.COUNT, "output tokens", "batching")
+wait = Quantity("wait", "w", "s", d.AMOUNT, "wait before prefill starts", "ttft", assumed=0)
+prefill_rate = Quantity("prefill_rate", "r_p", "token/s", d.POSITIVE, "prefill rate", "ttft")
+ttft = Quantity("ttft", "TTFT", "s", d.AMOUNT, "time to first token", "ttft", tex=r"\mathrm{TTFT}")
+decode_rate = Quantity("decode_rate", "r", "token/s", d.POSITIVE, "decode rate of one sequence", "batching")
+latency_target = Quantity("latency_target", "T_max", "s", d.POSITIVE, "latency target of one request", "batching", tex=r"T_{\max}")
+batch = Quantity("batch", "B", "sequence", d.COUNT, "sequences in the batch", "batching")
+slots = Quantity("slots", "n_s", "sequence", d.COUNT, "batch slots of the server", "batching")
+compute = Quantity("compute", "F", "FLOP/s", d.POSITIVE, "peak compute rate", "prefill-decode")
+bandwidth = Quantity("bandwidth", "BW", "B/s", d.POSITIVE, "memory bandwidth", "prefill-decode", tex=r"\mathrm{BW}")
+mfu = Quantity("mfu", "MFU", "1", d.EFFICIENCY, "share of peak compute reached", "prefill-decode", tex=r"\mathrm{MFU}", assumed=1)
+mbu = Quantity("mbu", "MBU", "1", d.EFFICIENCY, "share of memory bandwidth reached", "prefill-decode", tex=r"\mathrm{MBU}", assumed=1)
+prefill_time = Quantity("prefill_time", "t_p", "s", d.POSITIVE, "prefill time", "prefill-decode")
+decode_step_time = Quantity("decode_step_time", "t_d", "s", d.POSITIVE, "time of one decode step", "prefill-decode")
+
+# Load
+arrival_rate = Quantity("arrival_rate", "lambda", "request/s", d.POSITIVE, "arrival rate", "sizing", tex=r"\lambda")
+service_time = Quantity("service_time", "T_s", "s", d.POSITIVE, "time one request is in service", "sizing")
+mean_concurrency = Quantity("mean_concurrency", "L_q", "sequence", d.POSITIVE, "mean number of sequences in service", "sizing", tex=r"\bar{N}")
+sequences_per_gpu = Quantity("sequences_per_gpu", "n_g", "sequence/GPU", d.COUNT_OR_ZERO, "sequences one GPU holds", "sizing")
+gpus = Quantity("gpus", "G", "GPU", d.COUNT, "GPUs (replicas)", "scaling")
+offered_load = Quantity("offered_load", "a_L", "request", d.POSITIVE, "offered load", "sizing")
+servers = Quantity("servers", "n_srv", "request", d.COUNT, "requests the system serves at once", "sizing")
+blocking = Quantity("blocking", "B_E", "1", d.SHARE, "share of requests turned away", "sizing")
+waiting = Quantity("waiting", "C_E", "1", d.SHARE, "share of requests that wait", "sizing")
+# fmt: on
+
+
+def quantities() -> dict[str, Quantity]:
+    """Return every quantity by its name."""
+    return {name: value for name, value in globals().items() if isinstance(value, Quantity)}
