@@ -46,46 +46,49 @@ with author_order():
         ],
     )
 
-    attention_matrices = (2 * q.heads + 2 * q.kv_heads) * q.head_dim * q.hidden
-    feed_forward_matrices = (2 + q.gated) * q.hidden * q.intermediate
-    projection_biases = q.qkv_bias * (q.heads + 2 * q.kv_heads) * q.head_dim
-    layer = attention_matrices + feed_forward_matrices + projection_biases
-    norms = 2 * q.hidden
     embeddings = (2 - q.tied) * q.vocab * q.hidden
+    positions = q.position_embeddings * q.hidden
+    attention = (2 * q.heads + 2 * q.kv_heads) * q.head_dim * q.hidden
+    attention_biases = q.qkv_bias * (q.heads + 2 * q.kv_heads) * q.head_dim + q.o_bias * q.hidden
+    feed_forward = (2 + q.gated) * q.hidden * q.intermediate
+    feed_forward_biases = q.mlp_bias * ((1 + q.gated) * q.intermediate + q.hidden)
+    norms = q.norms_per_layer * q.norm_vectors * q.hidden + q.qk_norm * 2 * q.head_dim
+    biases = attention_biases + feed_forward_biases
+    last = q.norm_vectors * q.hidden + q.lm_head_bias * q.vocab
     parameters = Identity(
         q.parameters,
-        embeddings + q.layers * (layer + norms) + q.hidden,
-        says="All matrices and vectors of a dense decoder: embeddings, attention, feed-forward network, norm scales.",
+        embeddings + positions + q.layers * (attention + feed_forward + biases + norms) + last,
+        says="All matrices and vectors of a dense decoder: embeddings, attention, feed-forward network, biases, norms.",
         section="model-weights",
-        source="structure of Llama-style decoders as in their public definitions",
+        source="structure of decoders as in their public definitions",
         slips=[
             Slip(
                 "norms-forgotten",
-                "The norm vectors (two per layer and a last one) were left out.",
-                embeddings + q.layers * layer,
+                "The norm vectors were left out.",
+                embeddings + positions + q.layers * (attention + feed_forward + biases) + q.lm_head_bias * q.vocab,
             ),
             Slip(
                 "embeddings-forgotten",
                 "The embedding and output matrices were left out.",
-                q.layers * (layer + norms) + q.hidden,
+                positions + q.layers * (attention + feed_forward + biases + norms) + last,
+            ),
+            Slip(
+                "tied-counted-twice",
+                "The shared embedding matrix was counted twice.",
+                2 * q.vocab * q.hidden + positions + q.layers * (attention + feed_forward + biases + norms) + last,
             ),
             Slip(
                 "all-heads-have-keys",
                 "Keys and values were given one head per query head; grouped attention shares them.",
                 embeddings
-                + q.layers
-                * (
-                    4 * q.heads * q.head_dim * q.hidden
-                    + feed_forward_matrices
-                    + q.qkv_bias * 3 * q.heads * q.head_dim
-                    + 2 * q.hidden
-                )
-                + q.hidden,
+                + positions
+                + q.layers * (4 * q.heads * q.head_dim * q.hidden + feed_forward + biases + norms)
+                + last,
             ),
             Slip(
-                "tied-counted-twice",
-                "The shared embedding matrix was counted twice.",
-                2 * q.vocab * q.hidden + q.layers * (layer + norms) + q.hidden,
+                "gate-forgotten",
+                "The gating matrix of the feed-forward network was left out.",
+                embeddings + positions + q.layers * (attention + 2 * q.hidden * q.intermediate + biases + norms) + last,
             ),
         ],
     )
