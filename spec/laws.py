@@ -6,7 +6,7 @@ symbol, the unit check, the printed formula, the slips and the mutants.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from functools import cached_property
@@ -39,11 +39,22 @@ class Slip:
         sentence: what went wrong, as shown to a learner; its short form is the slug.
         slug: the stable name.
         instead: the wrong expression or relation.
+        unless: an equation under which this is no slip, since both say the same there; None if there is none.
     """
 
     slug: str
     sentence: str
     instead: Any
+    unless: Any = None
+
+    def applies(self, values: Mapping[str, Exact]) -> bool:
+        """Say whether this is a slip for these values."""
+        return self.unless is None or self._sides[0](**values) != self._sides[1](**values)
+
+    @cached_property
+    def _sides(self) -> tuple[Body, Body]:
+        left, right = (compiled(side, exact_kind()) for side in self.unless.args)
+        return left, right
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,8 +16,18 @@ with author_order():
         section="model-weights",
         slips=[
             Slip("bits-as-bytes", "The bit width was used as a number of bytes.", q.parameters * q.weight_bits),
-            Slip("fp32-assumed", "Four bytes per parameter were assumed.", q.parameters * 4),
-            Slip("one-byte-assumed", "One byte per parameter was assumed.", q.parameters),
+            Slip(
+                "fp32-assumed",
+                "Four bytes per parameter were assumed.",
+                q.parameters * 4,
+                unless=sympy.Eq(q.weight_bits, 32),
+            ),
+            Slip(
+                "one-byte-assumed",
+                "One byte per parameter was assumed.",
+                q.parameters,
+                unless=sympy.Eq(q.weight_bits, 8),
+            ),
         ],
     )
 
@@ -37,16 +47,19 @@ with author_order():
                 "hidden-for-kv-width",
                 "The hidden size was used where kv_heads x head_dim belongs.",
                 2 * q.layers * q.hidden * q.kv_width,
+                unless=sympy.Eq(q.hidden, q.kv_heads * q.head_dim),
             ),
             Slip(
                 "query-heads-for-kv-heads",
                 "The query heads were counted; only the key-value heads are cached.",
                 2 * q.layers * q.heads * q.head_dim * q.kv_width,
+                unless=sympy.Eq(q.heads, q.kv_heads),
             ),
             Slip(
                 "layers-forgotten",
                 "One layer was counted; every layer keeps its own keys and values.",
                 2 * q.kv_heads * q.head_dim * q.kv_width,
+                unless=sympy.Eq(q.layers, 1),
             ),
             Slip(
                 "queries-cached",
@@ -62,6 +75,7 @@ with author_order():
                 "weight-width-for-kv",
                 "The width of a weight was used for a cached element.",
                 2 * q.layers * q.kv_heads * q.head_dim * (q.weight_bits / 8),
+                unless=sympy.Eq(q.weight_bits, 8 * q.kv_width),
             ),
         ],
     )
@@ -128,16 +142,23 @@ with author_order():
         says="Weights, activations and the safety margin come off the GPU's memory; the KV cache gets the rest.",
         section="memory-budgeting",
         slips=[
-            Slip("margin-forgotten", "The safety margin was not taken off.", q.gpu_memory - q.weights - q.activations),
+            Slip(
+                "margin-forgotten",
+                "The safety margin was not taken off.",
+                q.gpu_memory - q.weights - q.activations,
+                unless=sympy.Eq(q.safety_margin, 0),
+            ),
             Slip(
                 "activations-forgotten",
                 "The activation reserve was not taken off.",
                 q.gpu_memory - q.weights - q.safety_margin,
+                unless=sympy.Eq(q.activations, 0),
             ),
             Slip(
                 "reserves-forgotten",
                 "Neither the activation reserve nor the safety margin was taken off.",
                 q.gpu_memory - q.weights,
+                unless=sympy.Eq(q.activations + q.safety_margin, 0),
             ),
             Slip(
                 "weights-forgotten", "The weights were not taken off.", q.gpu_memory - q.activations - q.safety_margin

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sympy
+
 from spec import quantities as q
 from spec.laws import Identity, Slip, author_order
 
@@ -66,6 +68,7 @@ with author_order():
                 "norms-forgotten",
                 "The norm vectors were left out.",
                 embeddings + positions + q.layers * (attention + feed_forward + biases) + q.lm_head_bias * q.vocab,
+                unless=sympy.Eq(q.norm_vectors, 0),
             ),
             Slip(
                 "embeddings-forgotten",
@@ -76,6 +79,7 @@ with author_order():
                 "tied-counted-twice",
                 "The shared embedding matrix was counted twice.",
                 2 * q.vocab * q.hidden + positions + q.layers * (attention + feed_forward + biases + norms) + last,
+                unless=sympy.Eq(q.tied, 0),
             ),
             Slip(
                 "all-heads-have-keys",
@@ -84,11 +88,13 @@ with author_order():
                 + positions
                 + q.layers * (4 * q.heads * q.head_dim * q.hidden + feed_forward + biases + norms)
                 + last,
+                unless=sympy.Eq(q.heads, q.kv_heads),
             ),
             Slip(
                 "gate-forgotten",
                 "The gating matrix of the feed-forward network was left out.",
                 embeddings + positions + q.layers * (attention + 2 * q.hidden * q.intermediate + biases + norms) + last,
+                unless=sympy.Eq(q.gated, 0),
             ),
         ],
     )

@@ -148,7 +148,12 @@ with author_order():
                 "The rate was divided by the prompt instead of the prompt by the rate.",
                 q.wait + q.prefill_rate / q.prompt,
             ),
-            Slip("wait-forgotten", "The wait before prefill was left out.", q.prompt / q.prefill_rate),
+            Slip(
+                "wait-forgotten",
+                "The wait before prefill was left out.",
+                q.prompt / q.prefill_rate,
+                unless=sympy.Eq(q.wait, 0),
+            ),
             Slip("wait-only", "Only the wait was counted; the prompt must still be processed.", q.wait),
         ],
     )
@@ -159,7 +164,12 @@ with author_order():
         says="A request is in service until its first token and then for all its output tokens.",
         section="sizing",
         slips=[
-            Slip("ttft-forgotten", "The time to first token was left out.", q.output / q.decode_rate),
+            Slip(
+                "ttft-forgotten",
+                "The time to first token was left out.",
+                q.output / q.decode_rate,
+                unless=sympy.Eq(q.ttft, 0),
+            ),
             Slip("decode-forgotten", "Only the time to first token was counted.", q.ttft),
             Slip(
                 "prompt-decoded",
