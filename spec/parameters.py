@@ -76,6 +76,22 @@ with author_order():
                 positions + q.layers * (attention + feed_forward + biases + norms) + last,
             ),
             Slip(
+                "one-embedding",
+                "One V-by-H matrix was counted; the embedding and the output head make two.",
+                q.vocab * q.hidden + positions + q.layers * (attention + feed_forward + biases + norms) + last,
+                unless=sympy.Eq(q.tied, 1),
+            ),
+            Slip(
+                "attention-only",
+                "Only the attention projections were counted; the feed-forward network has matrices too.",
+                embeddings + positions + q.layers * (attention + attention_biases + norms) + last,
+            ),
+            Slip(
+                "feed-forward-only",
+                "Only the feed-forward network was counted; attention has projections too.",
+                embeddings + positions + q.layers * (feed_forward + feed_forward_biases + norms) + last,
+            ),
+            Slip(
                 "tied-counted-twice",
                 "The shared embedding matrix was counted twice.",
                 2 * q.vocab * q.hidden + positions + q.layers * (attention + feed_forward + biases + norms) + last,
