@@ -83,6 +83,7 @@ class Part:
         locale: how separators are read, `en` or `fr`.
         kilobyte: how the sloppy `KB` is read: `si` 1000, `binary` 1024; empty asks back.
         options: the labels of a choice.
+        zero_is_none: a capacity: the answers `0` and `none` mean the same.
         symbols: domain of each symbol of an expression: `positive`, `real`, `positive integers`.
         names: spellings of the asked quantity that may stand on the left of an equals sign.
         slips: values of known slips, in `unit`.
@@ -103,6 +104,7 @@ class Part:
     locale: str = "en"
     kilobyte: str = ""
     options: tuple[str, ...] = ()
+    zero_is_none: bool = False
     symbols: dict[str, str] = field(default_factory=dict)
     names: tuple[str, ...] = ()
     slips: tuple[SlipValue, ...] = ()
@@ -164,7 +166,9 @@ def _part(data: dict[str, Any]) -> Part:
 
 def _without_defaults(exercise: Exercise) -> dict[str, Any]:
     data = asdict(exercise)
-    data["parts"] = [{k: v for k, v in p.items() if v not in ("", (), {}) or k in {"key", "question"}} for p in data["parts"]]
+    data["parts"] = [
+        {k: v for k, v in p.items() if v not in ("", (), {}, False) or k in {"key", "question"}} for p in data["parts"]
+    ]
     return data
 
 

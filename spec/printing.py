@@ -35,7 +35,7 @@ class _Latex(LatexPrinter):  # type: ignore[misc]  # SymPy ships no types
         self.values = values or {}
 
     def _print_Symbol(self, symbol: Any, style: str = "plain") -> str:  # noqa: ARG002  the printer's own signature
-        return _tex_number(self.values[symbol.name]) if symbol.name in self.values else str(symbol.tex)
+        return tex_amount(self.values[symbol.name]) if symbol.name in self.values else str(symbol.tex)
 
     def _print_Pow(self, node: Any) -> str:
         if node.base.is_Symbol and node.base.name in self.values and node.exp.is_Integer and node.exp > 1:
@@ -43,11 +43,11 @@ class _Latex(LatexPrinter):  # type: ignore[misc]  # SymPy ships no types
         return str(super()._print_Pow(node))
 
 
-def _tex_number(text: str) -> str:
-    if "/" in text:
-        over, under = text.split("/")
-        return rf"\frac{{{over}}}{{{under}}}"
-    return text.replace(",", "{,}")
+def tex_amount(text: str) -> str:
+    """Print a number, or a number with its unit, in LaTeX."""
+    number, _, unit = text.partition(" ")
+    over, slash, under = number.replace(",", "{,}").partition("/")
+    return (rf"\frac{{{over}}}{{{under}}}" if slash else over) + (rf"\,\text{{{unit}}}" if unit else "")
 
 
 class _Text(StrPrinter):  # type: ignore[misc]  # SymPy ships no types

@@ -1,0 +1,122 @@
+"""Families: what is asked, by which laws, from which menu, in which words.
+
+A family names its unknown and its laws; the chain between them is found, and with it the key, the slips, the hints
+and the worked solution. A file in `problems/` that holds a `family` is the whole registration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from grader.exercise import EXACT, Exercise, Tolerance
+from grader.menu import Draw, Menu, weights_in_gb
+from spec.laws import Law
+from spec.quantities import Quantity
+from spec.solving import Exact
+
+__all__ = ["Ask", "Draw", "Family", "Menu", "OwnSlip", "weights_in_gb"]
+
+RELATIVE = Tolerance("relative", "0.01")
+
+
+def _every_point(draw: Draw) -> bool:  # noqa: ARG001  the signature of `keep`
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One question: the quantity asked for, the sentence, the unit of the answer.
+
+    `question` is a Jinja2 template over the givens. `unit` is the quantity's own where it is empty. `tolerance` is
+    exact for whole numbers and 1 % otherwise.
+    """
+
+    quantity: Quantity
+    question: str
+    unit: str = ""
+    tolerance: Tolerance | None = None
+
+    @property
+    def answer_unit(self) -> str:
+        """The unit of the answer."""
+        return self.unit or self.quantity.unit.name
+
+    @property
+    def judged_to(self) -> Tolerance:
+        """The tolerance of the answer."""
+        return self.tolerance or (EXACT if self.quantity.domain.integer else RELATIVE)
+
+    @property
+    def kind(self) -> str:
+        """The kind of answer: `count`, `number` or `quantity`."""
+        if self.quantity.domain.integer:
+            return "count"
+        return "number" if self.answer_unit == "1" else "quantity"
+
+
+@dataclass(frozen=True, slots=True)
+class OwnSlip:
+    """A slip that belongs to one family.
+
+    `value` takes every value of the draw in the unit of its quantity and returns the wrong answer in the unit of the
+    quantity asked for, or None where it does not apply. `asks` limits it to one unknown.
+    """
+
+    slug: str
+    sentence: str
+    value: Callable[[Mapping[str, Exact]], Exact | None]
+    asks: Quantity | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """A family of exercises.
+
+    Attributes:
+        asks: the unknown, or several unknowns as parts `a`, `b`, ...
+        by: the laws that lead there.
+        given: the menu.
+        wording: the story, a Jinja2 template that may name `model`, `gpu` and any given.
+        objective: the learning objective it trains.
+        section: the chapter section.
+        revision: raised whenever wording, menu or a used catalogue value changes.
+        inverse: other quantities of the same laws that may be the unknown instead.
+        also: quantities printed though the chain does not need them.
+        slips: slips of this family alone.
+        requires: bounds that must hold for any answer to exist.
+        infeasible: some points of the menu have no answer, and a share of the draws is taken from them.
+        keep: says whether a point makes a sensible story.
+        preset: an exercise printed in the chapter: one point, no certificate.
+    """
+
+    asks: Ask | tuple[Ask, ...]
+    by: tuple[Law, ...]
+    given: Menu
+    wording: str
+    objective: str
+    section: str
+    revision: int = 1
+    inverse: tuple[Ask, ...] = ()
+    also: tuple[Quantity, ...] = ()
+    slips: tuple[OwnSlip, ...] = ()
+    requires: tuple[Law, ...] = ()
+    infeasible: bool = False
+    keep: Callable[[Draw], bool] = _every_point
+    preset: bool = False
+
+    @property
+    def parts(self) -> tuple[Ask, ...]:
+        """The questions of the forward direction."""
+        return self.asks if isinstance(self.asks, tuple) else (self.asks,)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of answer it asks for."""
+        return tuple(dict.fromkeys(ask.kind for ask in (*self.parts, *self.inverse)))
+
+    def pose(self, slug: str, seed: int) -> Exercise:
+        """Draw the exercise of a seed; see `grader.posing.pose`."""
+        from grader.posing import pose
+
+        return pose(self, slug, seed)

@@ -1,0 +1,101 @@
+"""The worked solution and the hints of a part, from its derivation and the laws."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from grader.amounts import natural, spoken
+from grader.exercise import Exercise, Part, Step
+from spec import printing
+from spec.index import laws
+from spec.laws import Law
+
+HINT_LEVELS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One step of a solution: the law's name and sentence, the step with its numbers in plain text and in LaTeX."""
+
+    law: str
+    says: str
+    text: str
+    latex: str
+
+
+def answer(part: Part) -> str:
+    """Return the key as people write it: `2807 tokens`, `none`, a formula."""
+    if part.key is None:
+        return "none"
+    if not part.unit:
+        return part.key
+    return spoken(Fraction(part.key), part.unit).replace(",", "")
+
+
+def lines(exercise: Exercise, part: Part) -> list[Line]:
+    """Return the worked solution; a formula or a choice has none beyond its key."""
+    values = {g.name: spoken(Fraction(g.value), g.unit) for g in exercise.givens}
+    found = []
+    for step in part.steps:
+        law = laws()[step.law]
+        result = _result(step)
+        found.append(Line(law.name, law.says, _text(law, step, values, result), _latex(law, step, values, result)))
+        values[step.gives] = result
+    return found
+
+
+def hints(exercise: Exercise, part: Part) -> list[str]:
+    """Return the hints, from which law is needed to the formulas and then to the numbers in them."""
+    if not part.steps:
+        return ["Write the count of one layer first; then of all layers; then add what stands outside the layers."]
+    values = {g.name: spoken(Fraction(g.value), g.unit) for g in exercise.givens}
+    known = {step.gives for step in part.steps}
+    named = [(laws()[step.law], step.gives) for step in part.steps]
+    return [
+        "What is needed: " + " ".join(law.says for law, _ in named),
+        "The laws: " + "; ".join(_formula(law, gives) for law, gives in named) + ".",
+        "With the numbers: "
+        + "; ".join(_formula(law, gives, {n: v for n, v in values.items() if n not in known}) for law, gives in named)
+        + ".",
+    ]
+
+
+def _formula(law: Law, gives: str, values: Mapping[str, str] | None = None) -> str:
+    solved = law.solution(gives)
+    if solved is None:
+        return law.text(dict(values) if values else None)
+    return f"{gives} = {printing.text(solved, dict(values) if values else None)}"
+
+
+def _result(step: Step) -> str:
+    if step.value is None:
+        return "no value"
+    return natural(Fraction(step.value), step.unit)
+
+
+def _text(law: Law, step: Step, values: Mapping[str, str], result: str) -> str:
+    if step.value is None:
+        return f"{_formula(law, step.gives, values)}: {_short(step)}"
+    return f"{_formula(law, step.gives)} = {_right(_formula(law, step.gives, values))} = {result}"
+
+
+def _right(equation: str) -> str:
+    return equation.partition(" = ")[2]
+
+
+def _short(step: Step) -> str:
+    if step.deficit is None:
+        return "no value satisfies it"
+    return f"it is short by {natural(abs(Fraction(step.deficit)), step.unit)}"
+
+
+def _latex(law: Law, step: Step, values: Mapping[str, str], result: str) -> str:
+    solved: Any = law.solution(step.gives)
+    if solved is None:
+        return law.latex(dict(values))
+    letter = law.symbols[step.gives].tex
+    numbers = printing.latex(solved, dict(values))
+    return rf"{letter} = {printing.latex(solved)} = {numbers} = {printing.tex_amount(result)}"
