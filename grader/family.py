@@ -10,12 +10,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from grader.exercise import EXACT, Exercise, Tolerance
+from grader.formula import FormulaFamily, Trait
 from grader.menu import Draw, Menu, weights_in_gb
 from spec.laws import Law
 from spec.quantities import Quantity
 from spec.solving import Exact
 
-__all__ = ["Ask", "Draw", "Family", "Menu", "OwnSlip", "weights_in_gb"]
+__all__ = ["Ask", "Draw", "Family", "FormulaFamily", "Menu", "OwnSlip", "Trait", "weights_in_gb"]
 
 RELATIVE = Tolerance("relative", "0.01")
 

@@ -1,6 +1,6 @@
 """The parameter count of a described architecture, as a formula (F01)."""
 
-from grader.formula import FormulaFamily, Trait
+from grader.family import FormulaFamily, Trait
 from spec import quantities as q
 from spec.parameters import parameters
 
