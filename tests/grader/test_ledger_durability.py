@@ -6,6 +6,7 @@ A kill leaves the system's own cache alone; that a commit is also flushed to the
 import os
 import random
 import signal
+import sqlite3
 import time
 from collections.abc import Callable
 from fractions import Fraction
@@ -159,11 +160,21 @@ def test_processes_that_submit_at_once_all_succeed_with_distinct_attempts(
 
 
 def test_an_exercise_posed_by_two_processes_at_once_is_recorded_once(tmp_path: Path) -> None:
-    for round_ in range(20):
-        path = tmp_path / f"{round_}.sqlite"
+    path = tmp_path / "ledger.sqlite"
+    Ledger.open(path).close()
 
-        def pose(writing: int) -> None:
-            with Ledger.open(path) as ledger:  # noqa: B023 - runs before the next round
-                os.write(writing, f"{ledger.pose('ann', EXERCISE)}\n".encode())
+    def hold(writing: int) -> None:
+        """Keep both from writing until both have seen that the exercise is new."""
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        os.write(writing, b"held\n")
+        time.sleep(0.2)
 
-        assert sorted(ended(*child)[1] for child in [started(pose), started(pose)]) == [["False"], ["True"]]
+    def pose(writing: int) -> None:
+        with Ledger.open(path) as ledger:
+            os.write(writing, f"{ledger.pose('ann', EXERCISE)}\n".encode())
+
+    holder, reading = started(hold)
+    os.read(reading, 5)
+    assert sorted(ended(*child)[1] for child in [started(pose), started(pose)]) == [["False"], ["True"]]
+    assert ended(holder, reading)[0] == 0
