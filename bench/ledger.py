@@ -104,11 +104,11 @@ def measure(folder: Path) -> list[str]:
     ]
 
 
-def main() -> None:
-    """Print the table for the disk of the folder named, else of the working folder."""
-    with tempfile.TemporaryDirectory(dir=sys.argv[1] if len(sys.argv) > 1 else ".") as folder:
-        sys.stdout.write("\n".join([*measure(Path(folder)), ""]))
+def run(folder: str = ".") -> str:
+    """Return the table for the disk of a folder."""
+    with tempfile.TemporaryDirectory(dir=folder) as made:
+        return "\n".join(["Durable rows (goal: 0.2 ms)", *measure(Path(made)), ""])
 
 
 if __name__ == "__main__":
-    main()
+    sys.stdout.write(run(*sys.argv[1:2]))
