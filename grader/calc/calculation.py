@@ -1,0 +1,281 @@
+"""From what is given to what is asked: the chain over all laws, followed with exact numbers.
+
+A model and a GPU of the catalogue bring their quantities; what is given by hand wins over them. A quantity that has a
+usual value takes it only where nothing given leads to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sympy
+
+from grader.calc.coverage import Trait, covering, traits
+from grader.calc.givens import Unusable
+from grader.exercise import Step, exact
+from spec.catalog import GPU, Model
+from spec.chain import Link, NoDerivation, Values, chain, closure
+from spec.compiling import Algorithm, compiled, exact_kind
+from spec.index import laws
+from spec.laws import Law
+from spec.quantities import Quantity, quantities
+from spec.solving import Exact, Infeasible, NotInvertible, OutsideDomain, check_domains
+
+GIVEN, ASSUMED = "given", "assumed"
+MOST_SERVERS = 2000  # an exact recursion over more takes seconds, and its fraction has thousands of digits
+
+
+class Underived(Unusable):
+    """Nothing given leads to the goal.
+
+    Attributes:
+        goal: the quantity asked for.
+        missing: the fewest quantities that would have to be given too.
+        catalogue: `--model`, `--gpu` or both, where naming these would help as well.
+    """
+
+    def __init__(self, goal: str, missing: tuple[str, ...], catalogue: tuple[str, ...]) -> None:
+        super().__init__(goal, missing, catalogue)
+        self.goal, self.missing, self.catalogue = goal, missing, catalogue
+
+    def __str__(self) -> str:
+        wanted = [f"{name}=..." for name in self.missing] + [f"{option} NAME" for option in self.catalogue]
+        return (
+            f"{self.goal} cannot be found from this; add {' '.join(wanted)}."
+            if wanted
+            else f"No law gives {self.goal}."
+        )
+
+
+class NotCovered(Unusable):
+    """The laws that lead to the goal do not hold for this model."""
+
+    def __init__(self, goal: str, model: str, trait: str, law: str) -> None:
+        super().__init__(goal, model, trait, law)
+        self.goal, self.model, self.trait, self.law = goal, model, trait, law
+
+    def __str__(self) -> str:
+        return f"{self.goal} is not calculated for {self.model}: it {self.trait}, which {self.law} does not cover."
+
+
+class Unsolved(Unusable):
+    """A law on the way is not solved for what is needed of it; `reason` says why."""
+
+    def __init__(self, goal: str, reason: str) -> None:
+        super().__init__(goal, reason)
+        self.goal, self.reason = goal, reason
+
+    def __str__(self) -> str:
+        return f"{self.goal} cannot be calculated: {self.reason}."
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """A number that a calculation started from: `origin` is `given`, `assumed`, or the name of a catalogue row."""
+
+    quantity: Quantity
+    value: Exact
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class Calculation:
+    """A quantity with its derivation.
+
+    Attributes:
+        quantity: what was asked for.
+        result: its value in its unit, or why there is none.
+        used: the numbers it follows from.
+        steps: the derivation, in the form of an exercise record.
+        binding: what limits the result: the side of the bound that it runs into, or the branch of a Max that counts.
+        unused: names that were given and do not matter.
+        source: the source of the catalogue row, where the result was looked up and not derived.
+    """
+
+    quantity: Quantity
+    result: Exact | Infeasible
+    used: tuple[Used, ...]
+    steps: tuple[Step, ...] = ()
+    binding: str | None = None
+    unused: tuple[str, ...] = ()
+    source: str = ""
+
+
+def calculate(
+    goal: Quantity, given: Mapping[str, Exact], model: Model | None = None, gpu: GPU | None = None
+) -> Calculation:
+    """Find a quantity from the given values, each in the unit of its quantity and inside its domain.
+
+    Raises:
+        Unusable: it does not follow from them, or the laws do not cover this model.
+    """
+    brought = _brought(given, model, gpu)
+    known = {name: used.value for name, used in brought.items()}
+    found = traits(model, known) if model else []
+    every = sorted(laws().values(), key=lambda law: _preference(law, given))
+    applicable = covering(every, found, known, goal.name)
+    if goal.name in brought and not (goal.name == "parameters" and _gives("parameters", applicable)):
+        row = brought[goal.name]
+        source = next((r.source for r in (model, gpu) if r is not None and r.name == row.origin), "")
+        return Calculation(goal, row.value, (row,), unused=tuple(given), source=source)
+    brought.pop(goal.name, None)
+    brought |= _assumptions(goal.name, brought, applicable)
+    links = _links(goal.name, brought, applicable, every, model, found)
+    values, steps, result = _followed(links, {name: used.value for name, used in brought.items()})
+    needed = {name for link in links for name in link.needs}
+    return Calculation(
+        goal,
+        result,
+        tuple(used for name, used in brought.items() if name in needed),
+        steps,
+        _binding(links, values),
+        tuple(name for name in given if name not in needed),
+    )
+
+
+def _brought(given: Mapping[str, Exact], model: Model | None, gpu: GPU | None) -> dict[str, Used]:
+    """Return every number with its origin; the count of a model does not outlive a change of its structure."""
+    known = quantities()
+    brought: dict[str, Used] = {}
+    for row in (model, gpu):
+        if row is not None:
+            numbers: Mapping[str, Any] = row.quantities()
+            brought |= {n: Used(known[n], _whole(v), row.name) for n, v in numbers.items() if n in known}
+    structure = set(laws()["parameters"].symbols) - {"parameters"}
+    if any(
+        name in structure and brought.get(name) is not None and brought[name].value != v for name, v in given.items()
+    ):
+        brought.pop("parameters", None)
+    return brought | {name: Used(known[name], value, GIVEN) for name, value in given.items()}
+
+
+def _whole(value: Exact) -> Exact:
+    return value if isinstance(value, int) or value.denominator != 1 else value.numerator
+
+
+def _preference(law: Law, given: Mapping[str, Exact]) -> tuple[bool, int]:
+    """Bounds come before equations, and the law that uses most of what was given before its siblings."""
+    return law.is_identity, -len(given.keys() & law.symbols.keys())
+
+
+def _gives(name: str, applicable: Sequence[Law]) -> bool:
+    return any(law.is_identity and law.left.name == name for law in applicable)
+
+
+def _assumptions(goal: str, brought: Mapping[str, Used], applicable: Sequence[Law]) -> dict[str, Used]:
+    """Return the usual values of quantities that nothing given leads to."""
+    usual = {n: q for n, q in quantities().items() if q.assumed is not None and n not in brought and n != goal}
+    pool = {*brought, *usual}
+    return {
+        name: Used(quantity, quantity.assumed, ASSUMED)
+        for name, quantity in usual.items()
+        if quantity.assumed is not None and name not in closure(pool - {name}, applicable, goal=goal)
+    }
+
+
+def _links(
+    goal: str,
+    brought: Mapping[str, Used],
+    applicable: Sequence[Law],
+    every: Sequence[Law],
+    model: Model | None,
+    found: Sequence[Trait],
+) -> tuple[Link, ...]:
+    try:
+        return chain(goal, brought, applicable)
+    except NoDerivation as nothing:
+        if model is not None:
+            _name_the_gap(goal, brought, every, model, found)
+        raise _underived(nothing, brought, applicable, model) from None
+
+
+def _name_the_gap(
+    goal: str, brought: Mapping[str, Used], every: Sequence[Law], model: Model, found: Sequence[Trait]
+) -> None:
+    """Raise NotCovered if a law that this model breaks would have led to the goal."""
+    try:
+        links = chain(goal, brought, every)
+    except NoDerivation:
+        return
+    for link in links:
+        for trait in found:
+            if link.law.name in trait.breaks:
+                raise NotCovered(goal, model.name, trait.says, link.law.name) from None
+
+
+def _underived(
+    nothing: NoDerivation, brought: Mapping[str, Used], applicable: Sequence[Law], model: Model | None
+) -> Underived:
+    """Look for the shortest help: a few more quantities, or rows of the catalogue and fewer quantities."""
+    goal = nothing.goal
+    rows: dict[str, set[str]] = {"--gpu": {"gpu_memory", "bandwidth", "compute"}}
+    if model is None:
+        rows["--model"] = set(laws()["parameters"].symbols) | {"parameters"}
+    best = Underived(goal, nothing.missing, ())
+    for options in (("--model",), ("--gpu",), ("--model", "--gpu")):
+        if not set(options) <= rows.keys() or any(rows[option] <= brought.keys() for option in options):
+            continue
+        more = {*brought, *(name for option in options for name in rows[option] if name != goal)}
+        try:
+            chain(goal, more, applicable)
+            missing: tuple[str, ...] = ()
+        except NoDerivation as still:
+            missing = still.missing
+        if len(missing) < len(best.missing):
+            best = Underived(goal, missing, options)
+    return best
+
+
+def _followed(
+    links: Sequence[Link], values: Values
+) -> tuple[Mapping[str, Exact], tuple[Step, ...], Exact | Infeasible]:
+    """Follow the chain; stop where a step has no value."""
+    steps: list[Step] = []
+    result: Exact | Infeasible = 0
+    for link in links:
+        unit = link.law.symbols[link.gives].unit.name
+        if _recursive(link.law) and any(values[name] > MOST_SERVERS for name in link.needs):
+            raise Unsolved(
+                links[-1].gives, f"{link.law.name} is followed server by server, up to {MOST_SERVERS:,} of them"
+            )
+        try:
+            check_domains(link.law, {name: values[name] for name in link.needs})
+            result = link.follow(values)
+        except OutsideDomain as error:
+            result = Infeasible(link.law.name, link.gives, error.wanted)
+        except (NotInvertible, ZeroDivisionError) as error:
+            raise Unsolved(links[-1].gives, str(error)) from None
+        if isinstance(result, Infeasible):
+            deficit = None if result.deficit is None else exact(result.deficit)
+            steps.append(Step(result.law, link.gives, None, result.unit, deficit))
+            break
+        values = values | {link.gives: result}
+        steps.append(Step(link.law.name, link.gives, exact(result), unit))
+    return values, tuple(steps), result
+
+
+def _recursive(law: Law) -> bool:
+    return bool(law.left.atoms(Algorithm) | law.right.atoms(Algorithm))
+
+
+def _binding(links: Sequence[Link], values: Mapping[str, Exact]) -> str | None:
+    """Name what the result runs into at the last bound or Max of the chain."""
+    for link in reversed(links):
+        law = link.law
+        if not law.is_identity:
+            side = law.right if link.gives in {s.name for s in law.left.free_symbols} else law.left
+            return _text(side)
+        if isinstance(law.right, sympy.Max):
+            if not law.symbols.keys() - {law.left.name} <= values.keys():
+                return None
+            sizes = {_text(branch): compiled(branch, exact_kind())(**values) for branch in law.right.args}
+            return " and ".join(name for name, size in sizes.items() if size == max(sizes.values()))
+    return None
+
+
+def _text(node: Any) -> str:
+    from spec.printing import text
+
+    return text(node)

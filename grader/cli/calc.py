@@ -1,0 +1,275 @@
+"""`grade calc`: any quantity from what is given, with its derivation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from grader.cli import options
+from grader.cli.output import Refused, examples, print_json, printed, wrapped
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from grader.calc import Calculation, Used
+    from grader.solution import Line
+    from spec.catalog import Catalog, Model
+    from spec.solving import Exact
+
+LISTS = ("models", "gpus", "quantities")
+
+
+class Givens(click.ParamType[str]):
+    """A quantity, or NAME=VALUE."""
+
+    name = "name"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002  click's signature
+        """Offer the quantities."""
+        from click.shell_completion import CompletionItem
+
+        from spec.quantities import quantities
+
+        mark = "" if param.name == "quantity" else "="
+        return [CompletionItem(name + mark) for name in quantities() if name.startswith(incomplete)]
+
+
+@click.command(
+    "calc",
+    epilog=examples(
+        "grade calc concurrency --model llama-2-7b --gpu a100-80gb context=4096",
+        "grade calc gpu_memory --model llama-3-8b context=8192 concurrency=64 activations=4GB",
+        "grade calc mean_concurrency arrival_rate=100/min service_time=10.2s --json",
+        "grade calc --models",
+    ),
+)
+@click.argument("quantity", metavar="[QUANTITY]", required=False, type=Givens())
+@click.argument("values", metavar="[NAME=VALUE]...", nargs=-1, type=Givens())
+@click.option("--model", metavar="NAME", help="Take the sizes of this model.")
+@click.option("--gpu", metavar="NAME", help="Take memory, bandwidth and compute rate of this GPU.")
+@click.option("--catalog", metavar="FILE", help="A TOML file with models and GPUs of your own.")
+@click.option("--models", "listed", flag_value="models", help="List the models.")
+@click.option("--gpus", "listed", flag_value="gpus", help="List the GPUs.")
+@click.option("--quantities", "listed", flag_value="quantities", help="List the quantities.")
+@options.as_json
+def command(
+    quantity: str | None,
+    values: tuple[str, ...],
+    model: str | None,
+    gpu: str | None,
+    catalog: str | None,
+    listed: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Calculate any quantity of any law from what is given.
+
+    Values take units (14GB, 100/min, 10%, yes); a bare number is in the quantity's own unit. What is not given and has
+    a usual value is assumed, and said. Where no value exists, that is the answer.
+    """
+    rows = _catalog(catalog)
+    if listed:
+        _list(listed, rows, as_json=as_json)
+        return
+    if quantity is None:
+        raise click.UsageError("Name a quantity; --quantities lists them.")
+    from grader.calc import Unusable, calculate, named
+    from spec.catalog import UnknownName
+
+    try:
+        goal = named(quantity)
+        given = _given(goal.name, values)
+        its_model = rows.model(model) if model else None
+        found = calculate(goal, given, its_model, rows.gpu(gpu) if gpu else None)
+    except UnknownName as error:
+        near = " or ".join(error.suggestions)
+        hint = f"did you mean {near}?" if near else f"--{error.kind.lower()}s lists them."
+        raise Refused(f"There is no {error.kind} {error.name!r}; {hint}") from error
+    except Unusable as error:
+        raise Refused(str(error)) from error
+    (_print_json if as_json else _print)(found, _remarks(found, its_model))
+
+
+def _catalog(path: str | None) -> Catalog:
+    from spec import catalog
+
+    try:
+        return catalog.load(path) if path else catalog.Catalog(catalog.models(), catalog.gpus())  # type: ignore[arg-type]
+    except (catalog.UnreadableFile, catalog.InvalidEntry) as error:
+        raise Refused(f"{error}.") from error
+
+
+def _given(goal: str, values: tuple[str, ...]) -> dict[str, Exact]:
+    from grader.calc import named, read_given
+
+    given: dict[str, Exact] = {}
+    for text in values:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise Refused(f"{text!r} is not NAME=VALUE.")
+        quantity = named(name)
+        if quantity.name in given:
+            raise Refused(f"{quantity.name} is given twice.")
+        if quantity.name == goal:
+            raise Refused(f"{quantity.name} is what is asked for; leave it out.")
+        given[quantity.name] = read_given(quantity, value)
+    return given
+
+
+def _list(what: str, rows: Catalog, *, as_json: bool) -> None:
+    table = {"models": _models, "gpus": _gpus, "quantities": _quantities}[what](rows)
+    if as_json:
+        print_json(**{what: table})
+        return
+    cells = [list(table[0]), *([_cell(value) for value in row.values()] for row in table)]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]) - 1)]
+    for row in cells:
+        click.echo("  ".join(f"{cell:{width}}" for cell, width in zip(row, [*widths, 0], strict=True)).rstrip())
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(value)
+    return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _models(rows: Catalog) -> list[dict[str, Any]]:
+    return [
+        {
+            "model": m.name,
+            "parameters": m.parameters,
+            "attention": m.attention,
+            "window": m.window,
+            "aliases": list(m.aliases),
+        }
+        for m in rows.models.values()
+    ]
+
+
+def _gpus(rows: Catalog) -> list[dict[str, Any]]:
+    return [
+        {
+            "gpu": g.name,
+            "marketed": str(g.marketed),
+            "reported": g.reported and str(g.reported),
+            "bandwidth": str(g.bandwidth),
+            "compute": str(g.compute),
+            "aliases": list(g.aliases),
+        }
+        for g in rows.gpus.values()
+    ]
+
+
+def _quantities(rows: Catalog) -> list[dict[str, Any]]:  # noqa: ARG001  one signature for all three
+    from spec.quantities import quantities
+
+    return [
+        {
+            "quantity": q.name,
+            "symbol": q.symbol,
+            "unit": q.unit.name,
+            "assumed": None if q.assumed is None else str(q.assumed),
+            "says": q.says,
+        }
+        for q in quantities().values()
+    ]
+
+
+def _remarks(found: Calculation, model: Model | None) -> list[str]:
+    """Say what a reader should know beside the number."""
+    remarks = []
+    if found.unused:
+        remarks.append(f"Not needed: {', '.join(found.unused)}.")
+    if found.source:
+        remarks.append(f"Looked up in the catalogue, not derived ({found.source}).")
+    lengths = [used.value for used in found.used if used.quantity.name == "context"]
+    if found.quantity.name == "context" and isinstance(found.result, int):
+        lengths = [found.result]
+    if model is not None and model.window is not None and lengths and lengths[0] > model.window:
+        remarks.append(f"The published window of {model.name} is {model.window:,} tokens.")
+    return remarks
+
+
+def _conventions(found: Calculation) -> list[tuple[Used, str]]:
+    """Return what was assumed rather than given, each with what is meant by it."""
+    from grader.calc import ASSUMED, GIVEN
+
+    assumed = [(used, used.quantity.says) for used in found.used if used.origin == ASSUMED]
+    marketed = "memory as marketed, 1 GB = 10^9 bytes"
+    return assumed + [(u, marketed) for u in found.used if u.quantity.name == "gpu_memory" and u.origin != GIVEN]
+
+
+def _derivation(found: Calculation) -> list[Line]:
+    """Work it out line by line, as the solution of an exercise."""
+    from grader.calc.scale import scaled
+    from grader.exercise import Exercise, Given, Part, exact
+    from grader.solution import lines
+
+    amounts = [(used.quantity, *scaled(used.value, used.quantity.unit.name)) for used in found.used]
+    givens = tuple(Given(quantity.name, quantity.symbol, exact(value), unit) for quantity, value, unit in amounts)
+    part = Part("a", found.quantity.name, "", "number", None, steps=found.steps)
+    return lines(Exercise("calc", 1, 0, "", givens, (part,)), part)
+
+
+def _reason(found: Calculation) -> str | None:
+    """Say why there is no value."""
+    from grader.wording import reason
+    from spec.solving import Infeasible
+
+    return reason(found.result) if isinstance(found.result, Infeasible) else None
+
+
+def _print_json(found: Calculation, remarks: list[str]) -> None:
+    from grader.exercise import exact
+    from spec.solving import Infeasible
+
+    steps = [
+        {
+            "law": step.law,
+            "gives": step.gives,
+            "value": step.value or "none",
+            "unit": step.unit,
+            "deficit": step.deficit,
+        }
+        | {"text": line.text, "latex": line.latex}
+        for step, line in zip(found.steps, _derivation(found), strict=True)
+    ]
+    print_json(
+        quantity=found.quantity.name,
+        value="none" if isinstance(found.result, Infeasible) else exact(found.result),
+        unit=found.quantity.unit.name,
+        infeasible=isinstance(found.result, Infeasible),
+        reason=_reason(found),
+        binding=found.binding,
+        steps=steps,
+        assumed=[
+            {"name": used.quantity.name, "value": exact(used.value), "unit": used.quantity.unit.name, "says": says}
+            for used, says in _conventions(found)
+        ],
+        remarks=remarks,
+    )
+
+
+def _print(found: Calculation, remarks: list[str]) -> None:
+    from grader.calc.scale import readable
+    from spec.solving import Infeasible
+
+    name, unit = found.quantity.name, found.quantity.unit.name
+    value = "none" if isinstance(found.result, Infeasible) else readable(found.result, unit)
+    printed(f"{name} = {value}", "yellow" if value == "none" else "green")
+    if value == "none":
+        click.echo(wrapped(_reason(found) or ""))
+    if found.binding:
+        click.echo(f"Limited by {found.binding}.")
+    if found.steps:
+        click.echo()
+    for line in _derivation(found):
+        click.echo(wrapped(line.text, indent=4))
+    conventions = [
+        f"{u.quantity.name} = {readable(u.value, u.quantity.unit.name)} ({says})" for u, says in _conventions(found)
+    ]
+    if conventions:
+        click.echo(f"\n{wrapped('Assumed: ' + '; '.join(conventions) + '.')}")
+    for remark in remarks:
+        click.echo(wrapped(remark))

@@ -1,0 +1,56 @@
+"""`grade solution`: the worked solution."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from grader.cli import options
+from grader.cli.address import Address
+from grader.cli.learner import learner, part_of
+from grader.cli.output import examples, print_json, printed, wrapped
+
+if TYPE_CHECKING:
+    from grader.exercise import Exercise, Part
+
+
+@click.command("solution", epilog=examples("grade solution max-context/7", "grade solution exercise-3 --json"))
+@options.exercise_id
+@options.part
+@options.as_json
+@options.whose
+def command(address: Address, part: str | None, ledger: str | None, student: str | None, *, as_json: bool) -> None:
+    """Show the worked solution, of one part or of all. It is recorded."""
+    with learner(ledger, student) as who:
+        exercise = who.exercise(address)
+        meant = exercise.parts if part is None else (part_of(exercise, part),)
+        worked = [_worked(exercise, one) for one in meant]
+        for one in meant:
+            who.ledger.record_help(who.student, exercise, one.part, "solution", 1)
+    if as_json:
+        print_json(exercise=exercise.id, parts=worked)
+        return
+    for one, found in zip(meant, worked, strict=True):
+        _print(one, found, several=len(exercise.parts) > 1)
+
+
+def _worked(exercise: Exercise, part: Part) -> dict[str, Any]:
+    from grader.solution import answer, lines
+
+    steps = [{"law": line.law, "latex": line.latex, "text": line.text} for line in lines(exercise, part)]
+    return {
+        "part": part.part,
+        "answer": answer(part),
+        "infeasible": part.key is None,
+        "reason": part.reason or None,
+        "steps": steps,
+    }
+
+
+def _print(part: Part, found: dict[str, Any], *, several: bool) -> None:
+    for step in found["steps"]:
+        click.echo(wrapped(step["text"], indent=4))
+    printed(f"{f'{part.part}) ' if several else ''}Answer: {found['answer']}", "green")
+    if found["reason"]:
+        click.echo(wrapped(found["reason"]))

@@ -1,0 +1,183 @@
+"""`grade submit`: reads an answer, judges it, records it, and says what came of it.
+
+Everything loaded here is waited for at every answer: no SymPy, no templates, no families unless one must be drawn.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from grader.cli import options
+from grader.cli.address import Address
+from grader.cli.output import Refused, aside, examples, print_json, printed
+
+if TYPE_CHECKING:
+    from grader.exercise import Exercise, Part
+    from grader.judging import Judgement
+    from grader.ledger import Submission
+
+LONGEST = 64 * 1024  # bytes of an answer from a file or from stdin
+INVALID = "invalid"
+STATUS = {"correct": 0, "partial": 1, "incorrect": 1, INVALID: 2}
+COLOURS = {"correct": "green", "partial": "yellow", "incorrect": "red", INVALID: "yellow"}
+LEAST_LETTERS = 3  # of a word after one dash that may be a mistyped option rather than a negative formula
+
+
+class Answering(click.Command):
+    """A command whose arguments may begin with a minus sign, while a mistyped option stays an error."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Refuse words that look like options and are none, then take the rest as they come."""
+        known = [name for param in self.get_params(ctx) for name in param.opts if name.startswith("--")]
+        for word in args[: args.index("--")] if "--" in args else args:
+            name = word.partition("=")[0]
+            if name not in known and _meant_as_option(name, known):
+                raise click.NoSuchOption(name, possibilities=known, ctx=ctx)
+        return super().parse_args(ctx, args)
+
+
+def _meant_as_option(word: str, known: list[str]) -> bool:
+    letters = word.lstrip("-")
+    if word.startswith("--"):
+        return letters[:1].isalpha()
+    if not word.startswith("-") or len(letters) < LEAST_LETTERS or not letters.replace("-", "").isalpha():
+        return False
+    from difflib import get_close_matches
+
+    return bool(get_close_matches(letters, [name.lstrip("-") for name in known], 1, 0.75))
+
+
+@click.command(
+    "submit",
+    cls=Answering,
+    context_settings={"ignore_unknown_options": True},
+    epilog=examples(
+        'grade submit max-context/7 "320 tokens"',
+        "grade submit littles-law/3 -5 --dry-run",
+        "echo 17 | grade submit littles-law/3 - --json",
+        "grade submit exercise-3 none",
+    ),
+)
+@options.exercise_id
+@click.argument("words", metavar="[ANSWER]", nargs=-1)
+@options.part
+@click.option("--file", "path", metavar="FILE", help="Read the answer from a file of at most 64 KiB.")
+@click.option("--dry-run", is_flag=True, help="Only show how the answer is read; nothing is recorded.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever the verdict.")
+@options.as_json
+@options.whose
+def command(
+    address: Address,
+    words: tuple[str, ...],
+    part: str | None,
+    path: str | None,
+    ledger: str | None,
+    student: str | None,
+    *,
+    dry_run: bool,
+    exit_zero: bool,
+    as_json: bool,
+) -> int:
+    """Judge an answer and record it; `-` reads it from standard input.
+
+    An answer that cannot be read uses up no attempt. Exit status: 0 correct, 1 partial or incorrect, 2 not an answer.
+    """
+    text = _answer(words, path)
+    from grader.cli.learner import learner, part_of
+    from grader.judging import judge
+
+    with learner(ledger, student) as who:
+        exercise = who.exercise(address)
+        meant = part_of(exercise, part)
+        judgement = judge(meant, text)
+        row = None
+        if not dry_run:
+            row = who.ledger.submit(
+                who.student,
+                exercise,
+                meant.part,
+                raw=text,
+                reading=judgement.reading,
+                verdict=judgement.verdict,
+                score=judgement.score,
+                slips=[diagnosis.slip for diagnosis in judgement.diagnoses],
+            )
+    # What is printed from here on is durable.
+    if as_json:
+        _print_json(exercise, meant, judgement, row, dry=dry_run)
+    elif dry_run and judgement.verdict != INVALID:
+        click.echo(f"Read as {judgement.reading}.")
+    else:
+        _print(exercise, meant, judgement, row)
+    status = int(judgement.verdict == INVALID) * 2 if dry_run else STATUS[judgement.verdict]
+    return 0 if exit_zero else status
+
+
+def _answer(words: tuple[str, ...], path: str | None) -> str:
+    """Return the text of the answer from wherever it stands."""
+    if bool(words) == (path is not None):
+        raise click.UsageError(
+            "Give the answer once: as an argument, with --file, or as - for standard input."
+            if words
+            else "The answer is missing; give it as an argument, with --file FILE, or as - for standard input."
+        )
+    if path is None and words != ("-",):
+        return " ".join(words)
+    named = path or "Standard input"
+    try:
+        if path is not None:
+            with open(path, "rb") as file:  # noqa: PTH123  pathlib takes 4 ms to load
+                content = file.read(LONGEST + 1)
+        elif sys.stdin is None:
+            raise Refused("Standard input is closed.")
+        else:
+            content = sys.stdin.buffer.read(LONGEST + 1)
+    except OSError as error:
+        raise Refused(f"{named} cannot be read: {error.strerror}.") from error
+    except ValueError as error:  # a NUL in the name of the file
+        raise Refused(f"{named!r} is no file name.") from error
+    if len(content) > LONGEST:
+        raise Refused(f"{named} is longer than 64 KiB, which no answer is.")
+    try:
+        return content.decode("utf-8-sig").strip()
+    except UnicodeDecodeError as error:
+        raise Refused(f"{named} is not UTF-8 text.") from error
+
+
+def _print_json(exercise: Exercise, part: Part, judgement: Judgement, row: Submission | None, *, dry: bool) -> None:
+    """Print the judgement; of a dry run only what would be the same for every key."""
+    from grader.feedback import message
+
+    secret = dry and judgement.verdict != INVALID
+    print_json(
+        exercise=exercise.id,
+        part=part.part,
+        verdict=None if secret else judgement.verdict,
+        score=None if secret else float(judgement.score),
+        reading=judgement.reading,
+        diagnoses=[] if secret else [{"slip": d.slip, "sentence": d.sentence} for d in judgement.diagnoses],
+        message=f"Read as {judgement.reading}." if secret else message(judgement, part),
+        attempt=row.attempt if row else None,
+        receipt=row.receipt if row else None,
+    )
+
+
+def _print(exercise: Exercise, part: Part, judgement: Judgement, row: Submission | None) -> None:
+    from grader.cli.learner import shown
+    from grader.feedback import message
+
+    verdict, _, why = message(judgement, part).partition("\n")
+    printed(verdict, COLOURS[judgement.verdict])
+    if why:
+        click.echo(why)
+    if judgement.verdict == "correct" and part.reason:
+        click.echo(part.reason)
+    if row is None:
+        return
+    used = "No attempt used" if judgement.verdict == INVALID else f"Attempt {row.attempt}"
+    click.echo(f"{used}. Receipt {row.receipt}.")
+    if STATUS[judgement.verdict] == 1:
+        aside(f"For a hint: grade hint {shown(exercise.family, exercise.seed)}")
