@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -13,6 +14,7 @@ from spec.units import Unit, unit
 
 PLURALS = frozenset(
     {
+        "bit",
         "token",
         "ktoken",
         "Mtoken",
@@ -44,6 +46,24 @@ class Amount:
     def in_unit_of(self, quantity: Quantity) -> Exact:
         """Return the number in the unit of a quantity, as its laws take it."""
         return whole(Fraction(self.number) * self.unit.factor / quantity.unit.factor)
+
+
+class Fractions(Mapping[str, Fraction]):
+    """Values as fractions, so that a division in a family stays exact where two of them are integers."""
+
+    __slots__ = ("_values",)
+
+    def __init__(self, values: Mapping[str, Exact]) -> None:
+        self._values = values
+
+    def __getitem__(self, name: str) -> Fraction:
+        return Fraction(self._values[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
 
 
 def whole(value: Exact) -> Exact:

@@ -29,6 +29,7 @@ class Tolerance:
     strict: bool = False
 
 
+REQUIRED = frozenset({"part", "asks", "question", "kind", "key"})  # fields of a part that stay in its JSON when empty
 EXACT = Tolerance("exact", "0")
 
 
@@ -89,6 +90,7 @@ class Part:
         slips: values of known slips, in `unit`.
         reason: why there is no value, where `key` is None.
         steps: the derivation.
+        givens: givens that hold for this part alone.
     """
 
     part: str
@@ -110,6 +112,7 @@ class Part:
     slips: tuple[SlipValue, ...] = ()
     reason: str = ""
     steps: tuple[Step, ...] = ()
+    givens: tuple[Given, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +162,7 @@ def _part(data: dict[str, Any]) -> Part:
         data["tolerance"] = Tolerance(**data["tolerance"])
     data["slips"] = tuple(SlipValue(**s) for s in data.get("slips", ()))
     data["steps"] = tuple(Step(**s) for s in data.get("steps", ()))
+    data["givens"] = tuple(Given(**g) for g in data.get("givens", ()))
     for name in ("options", "names"):
         data[name] = tuple(data.get(name, ()))
     return Part(**data)
@@ -167,7 +171,7 @@ def _part(data: dict[str, Any]) -> Part:
 def _without_defaults(exercise: Exercise) -> dict[str, Any]:
     data = asdict(exercise)
     data["parts"] = [
-        {k: v for k, v in p.items() if v not in ("", (), {}, False) or k in {"key", "question"}} for p in data["parts"]
+        {k: v for k, v in p.items() if v not in ("", (), {}, False) or k in REQUIRED} for p in data["parts"]
     ]
     return data
 

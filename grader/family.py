@@ -7,18 +7,35 @@ and the worked solution. A file in `problems/` that holds a `family` is the whol
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fractions import Fraction
 
 from grader.exercise import EXACT, Exercise, Tolerance
 from grader.formula import FormulaFamily, Trait
-from grader.menu import Draw, Menu, weights_in_gb
+from grader.menu import Choice, Draw, Menu, weights_in_gb
+from grader.wording import ONE_GPU, SHAPE
 from spec.laws import Law
 from spec.quantities import Quantity
 from spec.solving import Exact
+from spec.units import Unit, unit
 
-__all__ = ["Ask", "Draw", "Family", "FormulaFamily", "Menu", "OwnSlip", "Trait", "weights_in_gb"]
+__all__ = [
+    "EXACT",
+    "FINE",
+    "ONE_GPU",
+    "SHAPE",
+    "Ask",
+    "Draw",
+    "Family",
+    "FormulaFamily",
+    "Menu",
+    "OwnSlip",
+    "Trait",
+    "weights_in_gb",
+]
 
 RELATIVE = Tolerance("relative", "0.01")
+FINE = Tolerance("relative", "0.005")  # what three significant figures need
 
 
 def _every_point(draw: Draw) -> bool:  # noqa: ARG001  the signature of `keep`
@@ -29,19 +46,31 @@ def _every_point(draw: Draw) -> bool:  # noqa: ARG001  the signature of `keep`
 class Ask:
     """One question: the quantity asked for, the sentence, the unit of the answer.
 
-    `question` is a Jinja2 template over the givens. `unit` is the quantity's own where it is empty. `tolerance` is
-    exact for whole numbers and 1 % otherwise.
+    Attributes:
+        quantity: what is asked for.
+        question: a Jinja2 template over the givens.
+        unit: the unit of the answer, the quantity's own where it is empty.
+        tolerance: exact for whole numbers and 1 % otherwise.
+        hides: quantities that nobody knows while this is asked.
+        at: givens that hold for this question alone.
     """
 
     quantity: Quantity
     question: str
     unit: str = ""
     tolerance: Tolerance | None = None
+    hides: tuple[Quantity, ...] = ()
+    at: Mapping[Quantity, Choice] = field(default_factory=dict)
 
     @property
     def answer_unit(self) -> str:
         """The unit of the answer."""
         return self.unit or self.quantity.unit.name
+
+    @property
+    def in_unit(self) -> Unit:
+        """The same as a unit."""
+        return unit(self.answer_unit)
 
     @property
     def judged_to(self) -> Tolerance:
@@ -60,13 +89,13 @@ class Ask:
 class OwnSlip:
     """A slip that belongs to one family.
 
-    `value` takes every value of the draw in the unit of its quantity and returns the wrong answer in the unit of the
-    quantity asked for, or None where it does not apply. `asks` limits it to one unknown.
+    `value` takes the givens and every step as fractions, each in the unit of its quantity, and returns the wrong answer
+    in the unit of the quantity asked for, or None where it does not apply. `asks` limits it to one unknown.
     """
 
     slug: str
     sentence: str
-    value: Callable[[Mapping[str, Exact]], Exact | None]
+    value: Callable[[Mapping[str, Fraction]], Exact | None]
     asks: Quantity | None = None
 
 
@@ -82,10 +111,11 @@ class Family:
         objective: the learning objective it trains.
         section: the chapter section.
         revision: raised whenever wording, menu or a used catalogue value changes.
-        inverse: other quantities of the same laws that may be the unknown instead.
+        inverse: other quantities of the same laws that may be the unknown instead. Where the menu holds the first
+            ask's own quantity, that is what they are found from; else what the first ask gives is.
         also: quantities printed though the chain does not need them.
         slips: slips of this family alone.
-        requires: bounds that must hold for any answer to exist.
+        requires: bounds that must hold for any answer to exist, wherever all of their quantities are known.
         infeasible: some points of the menu have no answer, and a share of the draws is taken from them.
         keep: says whether a point makes a sensible story.
         preset: an exercise printed in the chapter: one point, no certificate.

@@ -101,7 +101,7 @@ def _at(family: FormulaFamily, point: int) -> tuple[str, Part]:
     return statement, Part(
         part="a",
         asks=target.name,
-        question=f"Write the number of {target.says} as a formula in {letters}.",
+        question=f"How many {target.says} does it have, as a formula in {letters}?",
         kind="expression",
         key=formula(key),
         symbols={s.symbol: "positive integers" for s in symbols},

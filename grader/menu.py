@@ -5,15 +5,16 @@ A menu is not a domain. A domain says which values are valid; a menu lists the f
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
-from grader.amounts import Amount, amount
+from grader.amounts import Amount, Fractions, amount
 from spec import catalog
 from spec.catalog import GPU, Model
 from spec.quantities import quantities
+from spec.solving import Exact
 
 Choice = int | str
 Derived = Callable[["Draw"], Choice]
@@ -21,11 +22,23 @@ Derived = Callable[["Draw"], Choice]
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """One point of a menu: the model and GPU, if any, and every amount by the name of its quantity."""
+    """One point of a menu.
+
+    Attributes:
+        model, gpu: the rows of the catalogue, if any.
+        amounts: every amount, as printed, by the name of its quantity.
+        values: the same in the unit of the quantity, as laws take them.
+    """
 
     model: Model | None
     gpu: GPU | None
     amounts: dict[str, Amount]
+    values: dict[str, Exact]
+
+    @property
+    def exact(self) -> Fractions:
+        """The values as fractions, for reckoning with them."""
+        return Fractions(self.values)
 
 
 class Menu:
@@ -66,25 +79,58 @@ class Menu:
         written = [*self.choices, *self.derived]
         return (*(n for n in self.at(0).amounts if n not in written), *written)
 
+    @cached_property
+    def _entries(self) -> dict[str, tuple[tuple[Amount, Exact], ...]]:
+        entries = {name: tuple(entry(name, option) for option in options) for name, options in self.choices.items()}
+        for name, options in entries.items():
+            if len({written.unit for written, _ in options}) > 1:
+                raise ValueError(f"a menu prints {name!r} in one unit only: its slips are derived from that unit")
+        return entries
+
+    @cached_property
+    def _models(self) -> list[tuple[Model, _Row]]:
+        return [(found, _of_model(found)) for found in map(catalog.model, self.models)]
+
+    @cached_property
+    def _gpus(self) -> list[tuple[GPU, _Row]]:
+        return [(found, _of_gpu(found)) for found in map(catalog.gpu, self.gpus)]
+
     def at(self, index: int) -> Draw:
         """Return one point of the grid, counted in mixed radix."""
         amounts: dict[str, Amount] = {}
+        values: dict[str, Exact] = {}
         model = gpu = None
         if self.models:
             index, i = divmod(index, len(self.models))
-            model = catalog.model(self.models[i])
-            amounts |= _of_model(model)
+            model, row = self._models[i]
+            amounts, values = amounts | row.amounts, values | row.values
         if self.gpus:
             index, i = divmod(index, len(self.gpus))
-            gpu = catalog.gpu(self.gpus[i])
-            amounts |= _of_gpu(gpu)
-        for name, options in self.choices.items():
+            gpu, row = self._gpus[i]
+            amounts, values = amounts | row.amounts, values | row.values
+        for name, options in self._entries.items():
             index, i = divmod(index, len(options))
-            amounts[name] = amount(options[i], quantities_by_name()[name])
-        draw = Draw(model, gpu, amounts)
+            amounts[name], values[name] = options[i]
+        draw = Draw(model, gpu, amounts, values)
         for name, function in self.derived.items():
-            amounts[name] = amount(function(draw), quantities_by_name()[name])
+            amounts[name], values[name] = entry(name, function(draw))
         return draw
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """What a row of the catalogue brings to a draw."""
+
+    amounts: dict[str, Amount]
+    values: dict[str, Exact]
+
+
+@lru_cache(maxsize=4096)
+def entry(name: str, written: Choice) -> tuple[Amount, Exact]:
+    """Read a choice of a quantity: as it is printed, and in the unit of the quantity."""
+    quantity = quantities_by_name()[name]
+    found = amount(written, quantity)
+    return found, found.in_unit_of(quantity)
 
 
 @cache
@@ -93,16 +139,19 @@ def quantities_by_name() -> dict[str, Any]:
     return quantities()
 
 
-@cache
-def _of_model(model: Model) -> dict[str, Amount]:
-    known = quantities_by_name()
-    return {name: Amount(value, known[name].unit) for name, value in model.quantities().items() if name in known}
+def _of_model(model: Model) -> _Row:
+    return _row({name: value for name, value in model.quantities().items() if name in quantities_by_name()})
 
 
-@cache
-def _of_gpu(gpu: GPU) -> dict[str, Amount]:
-    marked = {"gpu_memory": gpu.marketed, "bandwidth": gpu.bandwidth, "compute": gpu.compute}
-    return {name: amount(str(value), quantities_by_name()[name]) for name, value in marked.items()}
+def _of_gpu(gpu: GPU) -> _Row:
+    return _row({"gpu_memory": str(gpu.marketed), "bandwidth": str(gpu.bandwidth), "compute": str(gpu.compute)})
+
+
+def _row(written: Mapping[str, Choice]) -> _Row:
+    entries = {name: entry(name, text) for name, text in written.items()}
+    return _Row(
+        {name: shown for name, (shown, _) in entries.items()}, {name: value for name, (_, value) in entries.items()}
+    )
 
 
 def weights_in_gb(draw: Draw, bits: int = 16) -> str:

@@ -9,20 +9,21 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from grader.amounts import Amount, of_quantity
+from grader.amounts import SILENT, Amount, of_quantity, whole
 from grader.directions import Direction, Question, directions
 from grader.exercise import Exercise, Given, Part, SlipValue, Step, Tolerance, exact
-from grader.family import Ask, Family
+from grader.family import Family
 from grader.menu import Draw, quantities_by_name
-from grader.slips import Found
+from grader.paths import Values
+from grader.slips import Found, Variation
 from grader.stream import Stream
 from grader.wording import convention, reason, rendered, story
-from spec.chain import follow
 from spec.solving import Exact, Infeasible
 
 ATTEMPTS = 5000  # draws before a seed is given up; the certificates show that a few suffice
 INFEASIBLE_PERCENT = 17
 SEPARATION = 2  # a slip stays at least this many tolerances away from the key
+EDGE = Fraction(1, 10**9)  # a number this close to a whole one, in relation, may be rounded to the wrong side by floats
 FIGURES_OF_A_GIVEN = 7  # a given that is computed must be exact within so many figures
 
 
@@ -56,6 +57,14 @@ class Posed:
         return all(part.key is not None for part in self.parts)
 
 
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What a question comes to: the result, and every number on the way to it (givens included)."""
+
+    result: Exact | Infeasible
+    numbers: Values
+
+
 def size(family: Family) -> int:
     """Return the number of points of the grid: draws of the menu times choices of the unknown."""
     return family.given.size * len(directions(family))
@@ -67,15 +76,24 @@ def pose(family: Family, slug: str, seed: int) -> Exercise:
     Raises:
         Undrawable: no acceptable point was found.
     """
+    found = search(family, slug, seed)[0]
+    return Exercise(slug, family.revision, seed, found.statement, found.givens, found.parts, found.convention)
+
+
+def search(family: Family, slug: str, seed: int) -> tuple[Posed, int]:
+    """Find the point of the grid that a seed stands for, and say how many were tried.
+
+    Raises:
+        Undrawable: no acceptable point was found.
+    """
     last = ""
     stream = Stream(slug, family.revision, seed)
     feasible = not family.infeasible or stream.below(100) >= INFEASIBLE_PERCENT
-    for _ in range(1 if family.preset else ATTEMPTS):
-        found = attempt(
-            family, 0 if family.preset else stream.below(size(family)), feasible=None if family.preset else feasible
-        )
+    points = size(family)
+    for tried in range(1, 2 if family.preset else ATTEMPTS + 1):
+        found = attempt(family, 0) if family.preset else attempt(family, stream.below(points), feasible=feasible)
         if isinstance(found, Posed):
-            return Exercise(slug, family.revision, seed, found.statement, found.givens, found.parts, found.convention)
+            return found, tried
         last = found.reason
     raise Undrawable(slug, seed, last)
 
@@ -85,27 +103,30 @@ def attempt(family: Family, point: int, *, feasible: bool | None = None) -> Pose
 
     `feasible` asks for a point with an answer (True) or without one (False).
     """
-    index, which = divmod(point, len(directions(family)))
-    direction, draw = directions(family)[which], family.given.at(index)
+    ways = directions(family)
+    index, which = divmod(point, len(ways))
+    direction, draw = ways[which], family.given.at(index)
     if not family.keep(draw):
         return Rejected("outside the story")
-    amounts = _with_target(direction, draw)
-    if isinstance(amounts, Rejected):
-        return amounts
-    values = {name: amount.in_unit_of(quantities_by_name()[name]) for name, amount in amounts.items()}
-    answers = [_answer(family, question, values) for question in direction.questions]
-    if feasible is not None and feasible != all(
-        isinstance(found[q.ask.quantity.name], int | Fraction)
-        for q, found in zip(direction.questions, answers, strict=True)
-    ):
-        return Rejected("has an answer" if not feasible else "has no answer")
+    amounts, values = draw.amounts, draw.values
+    if direction.target is not None:
+        target = _target(direction, draw)
+        if isinstance(target, Rejected):
+            return target
+        name = direction.target.quantity.name
+        amounts, values = amounts | {name: target[0]}, values | {name: target[1]}
+    known = {name: values[name] for name in direction.pool if name in values}
+    answers = [_answer(family, question, known) for question in direction.questions]
+    if feasible is not None and feasible == any(isinstance(answer.result, Infeasible) for answer in answers):
+        return Rejected("has no answer" if feasible else "has an answer")
     given = {name: amounts[name] for name in direction.printed}
     parts = []
-    for letter, question, found in zip("abcdefgh", direction.questions, answers, strict=False):
-        part = _part(letter, question, found, given, exempt=family.preset)
+    for letter, question, answer in zip("abcdefgh", direction.questions, answers, strict=False):
+        part = _part(letter, question, answer, exempt=family.preset)
         if isinstance(part, Rejected):
             return part
-        parts.append(replace(part, question=rendered(question.ask.question, draw, given)))
+        own = {name: written for name, (written, _) in question.at.items()}
+        parts.append(replace(part, question=rendered(question.ask.question, draw, given | own)))
     return Posed(
         story(family.wording, draw, given),
         tuple(_given(name, amount) for name, amount in given.items()),
@@ -114,99 +135,114 @@ def attempt(family: Family, point: int, *, feasible: bool | None = None) -> Pose
     )
 
 
-def _with_target(direction: Direction, draw: Draw) -> dict[str, Amount] | Rejected:
-    target = direction.target
-    if target is None:
-        return draw.amounts
-    values = {name: amount.in_unit_of(quantities_by_name()[name]) for name, amount in draw.amounts.items()}
-    result = follow(direction.forward, values)[target.quantity.name]
-    if isinstance(result, Infeasible):
+def _target(direction: Direction, draw: Draw) -> tuple[Amount, Exact] | Rejected:
+    """Compute what the forward problem gives, which is a given here: as printed, and in the unit of its quantity."""
+    if direction.forward is None or direction.target is None:
+        raise ValueError("this direction has no target")
+    value = direction.forward.end(draw.values)
+    if value is None:
         return Rejected("the forward problem has no answer")
-    given = of_quantity(result, target.quantity, target.answer_unit)
+    given = of_quantity(value, direction.target.quantity, direction.target.answer_unit)
     written = exact(given.number)
     if "/" in written or ("." in written and len(written.replace(".", "").lstrip("0")) > FIGURES_OF_A_GIVEN):
         return Rejected("a computed given would have to be rounded")
-    return draw.amounts | {target.quantity.name: given}
+    return given, value
 
 
-def _answer(family: Family, question: Question, values: dict[str, Exact]) -> dict[str, Exact | Infeasible]:
-    name = question.ask.quantity.name
-    known = {n: v for n, v in values.items() if n != name}
-    found = follow(question.steps, known)
+def _answer(family: Family, question: Question, known: Values) -> _Answer:
+    goal = question.ask.quantity.name
+    numbers = known | {name: value for name, (_, value) in question.at.items()}
+    missed: Infeasible | None = None
+    for step in question.steps:
+        if step.needs <= numbers.keys():
+            value = step.follow({name: numbers[name] for name in step.needs})
+            if isinstance(value, Infeasible):
+                missed = missed or value
+            else:
+                numbers[step.gives] = value
     for law in family.requires:
-        givens = {n: known[n] for n in law.symbols}
-        if not law(**givens):
-            found[name] = Infeasible(law.name, name, "broken", -law.room(**givens), law.right_unit)
-    return found
+        if law.symbols.keys() <= numbers.keys():
+            givens = {name: numbers[name] for name in law.symbols}
+            if not law(**givens):
+                missed = Infeasible(law.name, goal, "broken", -law.room(**givens), law.right_unit)
+    if missed is None and goal in numbers:
+        return _Answer(numbers[goal], numbers)
+    numbers.pop(goal, None)
+    return _Answer(missed or Infeasible(family.requires[0].name, goal, "unbounded"), numbers)
 
 
-def _part(
-    letter: str, question: Question, found: dict[str, Exact | Infeasible], given: dict[str, Amount], *, exempt: bool
-) -> Part | Rejected:
-    ask = question.ask
-    result = found[ask.quantity.name]
-    numbers = {n: v for n, v in found.items() if not isinstance(v, Infeasible)}
-    key = None if isinstance(result, Infeasible) else of_quantity(result, ask.quantity, ask.answer_unit).number
+def _part(letter: str, question: Question, answer: _Answer, *, exempt: bool) -> Part | Rejected:
+    ask, result = question.ask, answer.result
+    key = None if isinstance(result, Infeasible) else whole(result * question.factor)
     if key == 0 and not exempt:
         return Rejected("the answer is zero")
     slips = []
     for slip in question.slips:
-        if not slip.applies(numbers):
+        if not slip.applies(answer.numbers):
             continue
-        value = _in_asked(slip.value(numbers, given), ask)
-        if key is not None and near(value, key, ask.judged_to):
-            if not exempt:
-                return Rejected(f"{slip.slug} lands on the key")
-            continue
-        if key is not None or value is not None:
+        value = _in_asked(slip.value(answer.numbers), question)
+        if key is None:
+            if value is not None:
+                slips.append(SlipValue(slip.slug, slip.sentence, exact(value)))
+        elif not lands(slip, value, key, ask.judged_to, 1 if exempt else SEPARATION):
             slips.append(SlipValue(slip.slug, slip.sentence, None if value is None else exact(value)))
+        elif not exempt:
+            return Rejected(f"{slip.slug} lands on the key")
     return Part(
         part=letter,
         asks=ask.quantity.name,
         question="",
         kind=ask.kind,
         key=None if key is None else exact(key),
-        unit="" if ask.answer_unit == "1" else ask.answer_unit,
+        unit="" if ask.answer_unit in SILENT else ask.answer_unit,
         tolerance=ask.judged_to,
         unit_in_question=True,
-        zero_is_none=_is_capacity(question),
+        zero_is_none=question.capacity,
         names=(ask.quantity.symbol, ask.quantity.name),
         slips=tuple(slips),
         reason=reason(result) if isinstance(result, Infeasible) else "",
-        steps=tuple(_steps(question, found)),
+        steps=tuple(_steps(question, answer)),
+        givens=tuple(_given(name, written) for name, (written, _) in question.at.items()),
     )
 
 
-def _is_capacity(question: Question) -> bool:
-    """A count that is the largest one allowed: where none fits, zero says the same."""
-    if not question.steps or question.ask.kind != "count":
+def _in_asked(value: Found, question: Question) -> Exact | None:
+    return None if value is None else whole(value * question.factor)
+
+
+def lands(slip: Variation, value: Exact | None, key: Exact, tolerance: Tolerance, times: int = SEPARATION) -> bool:
+    """Say whether a slip may be marked right: its value lies within so many tolerances of the key.
+
+    A slip of a count lands on it if people may round it to the key. The right number before it is rounded does so
+    only if it is so close to a whole one that a float may miss it.
+    """
+    if value is None:
         return False
-    last = question.steps[-1]
-    return not last.law.is_identity and last.law.senses[last.gives] == -1
+    if slip.unrounded:
+        exact_value = Fraction(value)
+        return abs(exact_value - round(exact_value)) <= EDGE * abs(exact_value)
+    return near(value, key, tolerance, times)
 
 
-def _in_asked(value: Found, ask: Ask) -> Exact | None:
-    return None if value is None else of_quantity(value, ask.quantity, ask.answer_unit).number
+def near(value: Exact, key: Exact, tolerance: Tolerance, times: int = SEPARATION) -> bool:
+    """Say whether a value lies within so many tolerances of a key, or under one from an exact one."""
+    distance = abs(Fraction(value) - key)
+    if tolerance.kind == "exact":
+        return distance < 1
+    return distance <= times * Fraction(tolerance.value) * abs(Fraction(key))
 
 
-def near(value: Exact | None, key: Exact, tolerance: Tolerance) -> bool:
-    """Say whether a value lies within twice the tolerance of a key."""
-    if value is None or tolerance.kind == "exact":
-        return value == key
-    return abs(Fraction(value - key)) <= SEPARATION * Fraction(tolerance.value) * abs(Fraction(key))
-
-
-def _steps(question: Question, found: dict[str, Exact | Infeasible]) -> list[Step]:
+def _steps(question: Question, answer: _Answer) -> list[Step]:
     steps = []
     for link in question.steps:
-        value = found.get(link.gives)
-        name = link.law.symbols[link.gives].unit.name
-        if isinstance(value, Infeasible):
-            deficit = None if value.deficit is None else exact(value.deficit)
-            steps.append(Step(value.law, link.gives, None, value.unit, deficit))
+        value = answer.numbers.get(link.gives)
+        if value is None:
             break
-        if value is not None:
-            steps.append(Step(link.law.name, link.gives, exact(value), name))
+        steps.append(Step(link.law.name, link.gives, exact(value), link.law.symbols[link.gives].unit.name))
+    result = answer.result
+    if isinstance(result, Infeasible):
+        deficit = None if result.deficit is None else exact(result.deficit)
+        steps.append(Step(result.law, result.gives, None, result.unit, deficit))
     return steps
 
 
@@ -226,7 +262,9 @@ def _with_other_answers(parts: list[Part]) -> list[Part]:
                 *(
                     SlipValue(f"answer-of-part-{letter}", f"That is the answer to part {letter}.", key)
                     for letter, key, unit in named
-                    if letter != part.part and unit == part.unit and key != part.key
+                    if letter != part.part
+                    and unit == part.unit
+                    and (part.key is None or not near(Fraction(key), Fraction(part.key), part.tolerance, 1))
                 ),
             ),
         )

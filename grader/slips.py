@@ -11,20 +11,25 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from grader.amounts import Amount, whole
-from spec.chain import Link, follow
+from grader.amounts import whole
+from grader.menu import quantities_by_name
+from grader.paths import Path, Values
+from spec.chain import Link
+from spec.laws import Slip
 from spec.quantities import Quantity
-from spec.solving import Exact, Infeasible, NotInvertible, closed_form
+from spec.solving import Exact, closed_form
 from spec.units import UnknownUnit, unit
 
 Found = Exact | None  # None: the slip leads to no answer
-Given = Mapping[str, Amount]
-Values = dict[str, Exact]
+Wrong = Callable[[Values], Found]
 
 READINGS = {
     "GB": "GiB", "GiB": "GB", "MB": "MiB", "MiB": "MB", "TB": "TiB", "TiB": "TB", "KiB": "kB", "kB": "KiB",
     "min": "s", "s": "min", "ms": "s", "us": "ms",
 }  # fmt: skip
+# A size that is read off elsewhere than the others may be misread alone: a GPU's by its driver, weights by a file
+# listing. The reserves are of one's own choosing; they are misread with all the rest or not at all.
+READ_ALONE = frozenset({"gpu_memory", "weights", "kv_bytes_per_token"})
 
 
 def _always(values: Values) -> bool:  # noqa: ARG001  the signature of `applies`
@@ -38,14 +43,16 @@ class Variation:
     Attributes:
         slug: its stable name.
         sentence: what went wrong, as shown to a learner.
-        value: gives where it leads, from the right values (givens and every step) and the printed givens.
+        value: gives where it leads, from the right values (givens and every step).
         applies: says whether it is a slip at all for these values.
+        unrounded: it is the right answer before it is rounded.
     """
 
     slug: str
     sentence: str
-    value: Callable[[Values, Given], Found]
+    value: Wrong
     applies: Callable[[Values], bool] = _always
+    unrounded: bool = False
 
 
 def variations(steps: Sequence[Link], given: Mapping[str, str], pool: frozenset[str], asked: str) -> list[Variation]:
@@ -54,6 +61,8 @@ def variations(steps: Sequence[Link], given: Mapping[str, str], pool: frozenset[
     `given` names the printed quantities with the units they are printed in; `pool` names every quantity that has a
     value, printed or not; `asked` is the unit of the answer.
     """
+    if not steps:
+        return []
     return [
         *_of_laws(steps, pool),
         *_of_readings(steps, given),
@@ -63,46 +72,26 @@ def variations(steps: Sequence[Link], given: Mapping[str, str], pool: frozenset[
     ]
 
 
-def _end(steps: Sequence[Link], values: Values) -> Found:
-    if not set().union(*(step.needs for step in steps)) - {step.gives for step in steps} <= values.keys():
-        return None  # an earlier step has no value, and this slip does not touch it
-    try:
-        result = follow(steps, values)[steps[-1].gives]
-    except ZeroDivisionError:
-        return None
-    return None if isinstance(result, Infeasible) else result
-
-
 def _of_laws(steps: Sequence[Link], pool: frozenset[str]) -> list[Variation]:
     found = []
     known = set(pool)
     for i, step in enumerate(steps):
         for slip in step.law.slips:
             wrong = Link(step.law.with_slip(slip), step.gives)
-            if step.gives in wrong.law.symbols and wrong.needs <= known and _solvable(wrong):
-                found.append(
-                    Variation(slip.slug, slip.sentence, _along([wrong, *steps[i + 1 :]], steps[i:]), slip.applies)
-                )
+            if step.gives in wrong.law.symbols and wrong.needs <= known:
+                rest = Path(steps[i + 1 :], frozenset({step.gives}))
+                path = Path([wrong, *rest.steps])
+                if path.exists:
+                    found.append(Variation(slip.slug, slip.sentence, path.end, _when(slip)))
         known.add(step.gives)
     return found
 
 
-def _solvable(link: Link) -> bool:
-    if link.direct:
-        return True
-    try:
-        return bool(closed_form(link.law, link.law.symbols[link.gives]))
-    except NotInvertible:
-        return False
-
-
-def _along(wrong: Sequence[Link], right: Sequence[Link]) -> Callable[[Values, Given], Found]:
-    redone = {step.gives for step in right}
-
-    def value(values: Values, given: Given) -> Found:  # noqa: ARG001  one signature for all
-        return _end(wrong, {n: v for n, v in values.items() if n not in redone})
-
-    return value
+def _when(slip: Slip) -> Callable[[Values], bool]:
+    if slip.unless is None:
+        return _always
+    names = {symbol.name for symbol in slip.unless.free_symbols}
+    return lambda values: not names <= values.keys() or slip.applies(values)
 
 
 def _of_readings(steps: Sequence[Link], given: Mapping[str, str]) -> list[Variation]:
@@ -114,40 +103,56 @@ def _of_readings(steps: Sequence[Link], given: Mapping[str, str]) -> list[Variat
                 groups.setdefault((part, other), []).append(name)
     found = []
     for (part, other), names in groups.items():
-        chosen = [[name] for name in names] + ([names] if len(names) > 1 else [])
+        alone = [name for name in names if name in READ_ALONE or not part.endswith("B")]
+        chosen = [[name] for name in alone] + ([names] if len(names) > 1 else [])
         for some in chosen:
-            swapped = {n: "/".join(other if p == part else p for p in given[n].split("/")) for n in some}
+            swapped = {name: _read_as(given[name], part, other) for name in some}
             try:
                 factors = {n: unit(swapped[n]).factor / unit(given[n]).factor for n in some}
             except UnknownUnit:
                 continue
-            which = "every size" if len(some) > 1 else some[0].replace("_", " ")
-            slug = f"{'all' if len(some) > 1 else some[0].replace('_', '-')}-in-{other}"
-            sentence = f"Read {which} in {swapped[some[0]]}; it is given in {given[some[0]]}."
+            which = _every(part) if len(some) > 1 else _capital(quantities_by_name()[some[0]].says)
+            slug = f"{'all' if len(some) > 1 else _slug(some[0])}-in-{other}"
+            sentence = f"{which}: read in {swapped[some[0]]}, given in {given[some[0]]}."
             found.append(Variation(slug, sentence, _scaled(steps, factors)))
     return found
 
 
-def _scaled(steps: Sequence[Link], factors: Mapping[str, Fraction]) -> Callable[[Values, Given], Found]:
-    gives = {step.gives for step in steps}
+def _read_as(written: str, part: str, other: str) -> str:
+    return "/".join(other if p == part else p for p in written.split("/"))
 
-    def value(values: Values, given: Given) -> Found:  # noqa: ARG001  one signature for all
-        changed = {n: whole(v * factors.get(n, 1)) for n, v in values.items() if n not in gives}
-        return _end(steps, changed)
+
+def _every(part: str) -> str:
+    return "All sizes" if part.endswith("B") else "All times"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _scaled(steps: Sequence[Link], factors: Mapping[str, Fraction]) -> Wrong:
+    path = Path(steps, frozenset(factors))
+
+    def value(values: Values) -> Found:
+        return path.end(values | {n: whole(values[n] * factor) for n, factor in factors.items()})
 
     return value
 
 
 def _of_answer_unit(last: Link, asked: str) -> list[Variation]:
-    other = READINGS.get(asked)
-    if other is None:
-        return []
-    factor = unit(asked).factor / unit(other).factor
+    found = []
+    for part, other in READINGS.items():
+        if part not in asked.split("/"):
+            continue
+        swapped = _read_as(asked, part, other)
+        factor = unit(asked).factor / unit(swapped).factor
+        sentence = f"The number is the answer in {swapped}; it is asked in {asked}."
+        found.append(Variation(f"answer-in-{other}", sentence, _times(last.gives, factor)))
+    return found
 
-    def value(values: Values, given: Given) -> Found:  # noqa: ARG001  one signature for all
-        return values[last.gives] * factor if last.gives in values else None
 
-    return [Variation(f"answer-in-{other}", f"The number is the answer in {other}; it is asked in {asked}.", value)]
+def _times(name: str, factor: Fraction) -> Wrong:
+    return lambda values: values[name] * factor if name in values else None
 
 
 def _of_rounding(steps: Sequence[Link]) -> list[Variation]:
@@ -156,39 +161,37 @@ def _of_rounding(steps: Sequence[Link]) -> list[Variation]:
         symbol = step.law.symbols[step.gives]
         if step.law.is_identity or not symbol.domain.integer or not closed_form(step.law, symbol):
             continue
-        maximum = step.law.senses[step.gives] == -1
-        what = "" if i == len(steps) - 1 else f" of {symbol.says}"
-        why = "a part of one does not count" if maximum else "a part of one needs a whole one"
+        maximum, last = step.law.senses[step.gives] == -1, i == len(steps) - 1
+        what = "The number" if last else f"The number of {symbol.says}"
+        prefix = "" if last else f"{_slug(step.gives)}-"
+        side, why = ("up", "a part of one does not count") if maximum else ("down", "a part of one needs a whole one")
+        wrong_side = _rounded(steps, i, math.ceil if maximum else math.floor)
         found += [
+            Variation(f"{prefix}rounded-{side}", f"{what} was rounded {side}; {why}.", wrong_side),
             Variation(
-                "rounded-up" if maximum else "rounded-down",
-                f"The number{what} was rounded {'up' if maximum else 'down'}; {why}.",
-                _rounded(steps, i, 1 if maximum else -1),
+                f"{prefix}not-rounded", f"{what} was not rounded; {why}.", _rounded(steps, i, whole), unrounded=last
             ),
-            Variation("not-rounded", f"The number{what} was not rounded; {why}.", _rounded(steps, i, 0)),
         ]
     return found
 
 
-def _rounded(steps: Sequence[Link], i: int, side: int) -> Callable[[Values, Given], Found]:
-    step, rest = steps[i], steps[i + 1 :]
+def _rounded(steps: Sequence[Link], i: int, rounding: Callable[[Exact], Exact]) -> Wrong:
+    step, rest = steps[i], Path(steps[i + 1 :], frozenset({steps[i].gives}))
     symbol: Quantity = step.law.symbols[step.gives]
-    redone = {later.gives for later in steps[i:]}
+    (edge, *_), needs = closed_form(step.law, symbol), step.needs
 
-    def value(values: Values, given: Given) -> Found:  # noqa: ARG001  one signature for all
-        before = {n: v for n, v in values.items() if n not in redone}
-        if not step.needs <= before.keys():
+    def value(values: Values) -> Found:
+        if not needs <= values.keys():
             return None
-        edge = whole(closed_form(step.law, symbol)[0](**before))
-        if side:
-            edge = math.ceil(edge) if side > 0 else math.floor(edge)
-        return None if edge < 0 else _from(rest, before, step.gives, edge)
+        try:
+            found = rounding(edge(**values))
+        except ZeroDivisionError:
+            return None
+        if found < 0 or not rest.steps:
+            return None if found < 0 else found
+        return rest.end(values | {step.gives: found})
 
     return value
-
-
-def _from(rest: Sequence[Link], before: Values, name: str, value: Exact) -> Found:
-    return _end(rest, before | {name: value}) if rest else value
 
 
 def _of_stopping(steps: Sequence[Link], asked: str) -> list[Variation]:
@@ -198,15 +201,8 @@ def _of_stopping(steps: Sequence[Link], asked: str) -> list[Variation]:
         symbol = step.law.symbols[step.gives]
         sentence = f"That is {symbol.says}, a step on the way to the answer."
         if symbol.unit.same_dimension(to):
-            found.append(Variation(f"stopped-at-{_slug(step.gives)}", sentence, _stopped(step.gives)))
+            found.append(Variation(f"stopped-at-{_slug(step.gives)}", sentence, _times(step.gives, Fraction(1))))
     return found
-
-
-def _stopped(name: str) -> Callable[[Values, Given], Found]:
-    def value(values: Values, given: Given) -> Found:  # noqa: ARG001  one signature for all
-        return values.get(name)
-
-    return value
 
 
 def _slug(name: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING
@@ -10,6 +10,14 @@ from typing import TYPE_CHECKING
 from grader.amounts import Amount, natural, spoken
 from spec.index import laws
 from spec.solving import Infeasible
+
+# Sentences that several stories share; what is asked for is left out of them.
+SHAPE = """{% if layers is defined %}{{ model }} has {{ layers }} and a hidden size of {{ hidden }}, with {{ heads }}
+for queries and {{ kv_heads }} for keys and values, each of size {{ head_dim }}; a cached element takes {{ kv_width }}.
+{% endif %}"""
+ONE_GPU = """{% if gpu_memory is defined %}On one {{ gpu }} with {{ gpu_memory }} of memory, the{% else %}The{% endif %}
+weights take {{ weights }}{% if activations is defined %}, activations are given {{ activations }}{% endif %} and a
+safety margin of {{ safety_margin }} is kept free."""
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -39,7 +47,7 @@ def story(wording: str, draw: Draw, given: Mapping[str, Amount]) -> str:
     return " ".join(rendered(wording, draw, given).split())
 
 
-def convention(given: Mapping[str, Amount], parts: Iterable[Part]) -> str:
+def convention(given: Mapping[str, Amount], parts: Sequence[Part]) -> str:
     """State what the units mean and how a bare number is read."""
     units = {p for amount in given.values() for p in amount.unit.name.split("/")} | {
         p for part in parts for p in part.unit.split("/")
@@ -47,14 +55,36 @@ def convention(given: Mapping[str, Amount], parts: Iterable[Part]) -> str:
     sentences = []
     if any(u.endswith("B") for u in units if u != "B"):
         sentences.append("1 GB = 10^9 bytes, 1 GiB = 2^30 bytes.")
-    for part in parts:
-        which = "" if part.part == "a" else f" in part {part.part}"
-        if part.unit:
-            sentences.append(f"A number without a unit{which} is read in {spoken(2, part.unit).removeprefix('2 ')}.")
-    exactly = all(part.kind == "count" for part in parts)
-    sentences.append("Answer with a whole number." if exactly else "Give at least three significant figures.")
+    sentences += _bare_numbers(parts)
+    sentences += _figures(parts)
     sentences.append("If no such value exists, answer: none.")
     return " ".join(sentences)
+
+
+def _bare_numbers(parts: Sequence[Part]) -> list[str]:
+    letters: dict[str, list[str]] = {}
+    for part in parts:
+        letters.setdefault(part.unit, []).append(part.part)
+    return [
+        f"A number without a unit is read in {spoken(2, unit).removeprefix('2 ')}{_where(of, parts)}."
+        for unit, of in letters.items()
+        if unit
+    ]
+
+
+def _figures(parts: Sequence[Part]) -> list[str]:
+    letters: dict[str, list[str]] = {}
+    for part in parts:
+        whole = "Answer with a whole number" if part.kind == "count" else "Give at least three significant figures"
+        exactly = part.tolerance.kind == "exact" and part.kind != "count"
+        letters.setdefault("Give the exact number" if exactly else whole, []).append(part.part)
+    return [f"{what}{_where(of, parts)}." for what, of in letters.items()]
+
+
+def _where(letters: Sequence[str], parts: Sequence[Part]) -> str:
+    if len(letters) == len(parts):
+        return ""
+    return f" in part{'s' if len(letters) > 1 else ''} {' and '.join(letters)}"
 
 
 def reason(found: Infeasible) -> str:
@@ -66,4 +96,6 @@ def reason(found: Infeasible) -> str:
         return f"There would be less than nothing: {symbol.says} falls below {symbol.domain.low}{short}."
     if found.why == "broken":
         return f"No value satisfies this: {law.says.rstrip('.').lower()}; the limit is missed{short} at best."
-    return "The value would be no whole number."
+    if found.why == "not-whole":
+        return "The value would be no whole number."
+    return "No value is the largest: every one satisfies the conditions."
