@@ -92,6 +92,7 @@ def of_quantity(value: Exact, quantity: Quantity, name: str) -> Amount:
     return Amount(whole(Fraction(value) * quantity.unit.factor / to.factor), to)
 
 
+@lru_cache(maxsize=4096)
 def spoken(number: Exact, name: str) -> str:
     """Print a number with its unit: `4,096 tokens`, `80 GB`, `100 requests/min`, `12 %`."""
     text = digits(number)

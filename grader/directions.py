@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cache
 
-from grader.amounts import Amount, Fractions
+from grader.amounts import Amount, Fractions, whole
 from grader.family import Ask, Family, OwnSlip
 from grader.menu import entry
 from grader.paths import Path, Values
@@ -34,7 +33,7 @@ class Question:
     steps: tuple[Link, ...]
     slips: tuple[Variation, ...]
     at: Mapping[str, tuple[Amount, Exact]]
-    factor: Fraction
+    factor: Exact
     capacity: bool
 
 
@@ -117,7 +116,7 @@ def _question(
         steps,
         (*variations(steps, given, pool, ask.answer_unit), *_own(family, ask)),
         at,
-        ask.quantity.unit.factor / ask.in_unit.factor,
+        whole(ask.quantity.unit.factor / ask.in_unit.factor),
         ask.kind == "count" and (not steps or _is_maximum(steps[-1].law, steps[-1].gives)),
     )
 

@@ -178,16 +178,15 @@ def _without_defaults(exercise: Exercise) -> dict[str, Any]:
 
 def exact(value: int | Fraction) -> str:
     """Write an exact number as JSON carries it: an integer, a finite decimal, else `p/q`."""
-    fraction = Fraction(value)
-    if fraction.denominator == 1:
-        return str(fraction.numerator)
-    two_five, twos, fives = fraction.denominator, 0, 0
+    if value.denominator == 1:
+        return str(value.numerator)
+    two_five, twos, fives = value.denominator, 0, 0
     while two_five % 2 == 0:
         two_five, twos = two_five // 2, twos + 1
     while two_five % 5 == 0:
         two_five, fives = two_five // 5, fives + 1
     if two_five != 1:
-        return f"{fraction.numerator}/{fraction.denominator}"
+        return f"{value.numerator}/{value.denominator}"
     places = max(twos, fives)
-    digits = str(abs(fraction.numerator) * 10**places // fraction.denominator).rjust(places + 1, "0")
-    return f"{'-' if fraction < 0 else ''}{digits[:-places]}.{digits[-places:]}"
+    digits = str(abs(value.numerator) * 10**places // value.denominator).rjust(places + 1, "0")
+    return f"{'-' if value < 0 else ''}{digits[:-places]}.{digits[-places:]}"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from typing import Any
 
-from grader.amounts import Amount, Fractions, amount
+from grader.amounts import Amount, amount
 from spec import catalog
 from spec.catalog import GPU, Model
 from spec.quantities import quantities
@@ -27,18 +27,13 @@ class Draw:
     Attributes:
         model, gpu: the rows of the catalogue, if any.
         amounts: every amount, as printed, by the name of its quantity.
-        values: the same in the unit of the quantity, as laws take them.
+        values: the same in the unit of the quantity, as laws take them; some are integers, so divide with care.
     """
 
     model: Model | None
     gpu: GPU | None
     amounts: dict[str, Amount]
     values: dict[str, Exact]
-
-    @property
-    def exact(self) -> Fractions:
-        """The values as fractions, for reckoning with them."""
-        return Fractions(self.values)
 
 
 class Menu:
@@ -154,9 +149,9 @@ def _row(written: Mapping[str, Choice]) -> _Row:
     )
 
 
-def weights_in_gb(draw: Draw, bits: int = 16) -> str:
-    """Give the weights of the drawn model at a bit width, rounded to a tenth of a GB."""
+def weights_in_gb(draw: Draw) -> str:
+    """Give the weights of the drawn model at 16 bits each, rounded to a tenth of a GB."""
     if draw.model is None or draw.model.parameters is None:
         raise ValueError("the menu draws no model with a known number of parameters")
-    tenths = (draw.model.parameters * bits // 8 + 5 * 10**7) // 10**8
+    tenths = (2 * draw.model.parameters + 5 * 10**7) // 10**8
     return f"{tenths // 10}.{tenths % 10} GB"

@@ -176,6 +176,7 @@ def _part(letter: str, question: Question, answer: _Answer, *, exempt: bool) -> 
     key = None if isinstance(result, Infeasible) else whole(result * question.factor)
     if key == 0 and not exempt:
         return Rejected("the answer is zero")
+    within = 0 if key is None else reach(key, ask.judged_to, 1 if exempt else SEPARATION)
     slips = []
     for slip in question.slips:
         if not slip.applies(answer.numbers):
@@ -184,7 +185,7 @@ def _part(letter: str, question: Question, answer: _Answer, *, exempt: bool) -> 
         if key is None:
             if value is not None:
                 slips.append(SlipValue(slip.slug, slip.sentence, exact(value)))
-        elif not lands(slip, value, key, ask.judged_to, 1 if exempt else SEPARATION):
+        elif not lands(slip, value, key, within):
             slips.append(SlipValue(slip.slug, slip.sentence, None if value is None else exact(value)))
         elif not exempt:
             return Rejected(f"{slip.slug} lands on the key")
@@ -210,26 +211,24 @@ def _in_asked(value: Found, question: Question) -> Exact | None:
     return None if value is None else whole(value * question.factor)
 
 
-def lands(slip: Variation, value: Exact | None, key: Exact, tolerance: Tolerance, times: int = SEPARATION) -> bool:
-    """Say whether a slip may be marked right: its value lies within so many tolerances of the key.
+def reach(key: Exact, tolerance: Tolerance, times: int = SEPARATION) -> Exact:
+    """Return how far from a key a value may be marked right, within so many tolerances.
 
-    A slip of a count lands on it if people may round it to the key. The right number before it is rounded does so
-    only if it is so close to a whole one that a float may miss it.
+    An exact key is reached from under one away: people may round to it.
+    """
+    return 1 - EDGE if tolerance.kind == "exact" else times * Fraction(tolerance.value) * abs(Fraction(key))
+
+
+def lands(slip: Variation, value: Exact | None, key: Exact, within: Exact) -> bool:
+    """Say whether a slip may be marked right.
+
+    The right number before it is rounded may be only if it is so close to a whole one that a float misses it.
     """
     if value is None:
         return False
     if slip.unrounded:
-        exact_value = Fraction(value)
-        return abs(exact_value - round(exact_value)) <= EDGE * abs(exact_value)
-    return near(value, key, tolerance, times)
-
-
-def near(value: Exact, key: Exact, tolerance: Tolerance, times: int = SEPARATION) -> bool:
-    """Say whether a value lies within so many tolerances of a key, or under one from an exact one."""
-    distance = abs(Fraction(value) - key)
-    if tolerance.kind == "exact":
-        return distance < 1
-    return distance <= times * Fraction(tolerance.value) * abs(Fraction(key))
+        return -EDGE * value <= value - round(value) <= EDGE * value
+    return -within <= value - key <= within
 
 
 def _steps(question: Question, answer: _Answer) -> list[Step]:
@@ -264,9 +263,14 @@ def _with_other_answers(parts: list[Part]) -> list[Part]:
                     for letter, key, unit in named
                     if letter != part.part
                     and unit == part.unit
-                    and (part.key is None or not near(Fraction(key), Fraction(part.key), part.tolerance, 1))
+                    and (part.key is None or not _marked_right(Fraction(key), part))
                 ),
             ),
         )
         for part in parts
     ]
+
+
+def _marked_right(value: Fraction, part: Part) -> bool:
+    key = Fraction(part.key or 0)
+    return abs(value - key) <= reach(key, part.tolerance, 1)

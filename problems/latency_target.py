@@ -7,9 +7,9 @@ from spec.phases import meets_latency_target, within_slots
 
 def clearly_met_or_missed(draw: Draw) -> bool:
     """Keep the target off equality, where a rounded quotient may say either, and within a factor of eight."""
-    v = draw.exact
-    taken = v["output"] / v["decode_rate"]
-    return taken != v["latency_target"] and v["latency_target"] / 8 <= taken <= 8 * v["latency_target"]
+    v = draw.values
+    wanted, allowed = v["output"], v["latency_target"] * v["decode_rate"]
+    return wanted != allowed and allowed <= 8 * wanted <= 64 * allowed
 
 
 family = Family(

@@ -9,13 +9,13 @@ SHAPE_OF_A_TOKEN = (q.layers, q.kv_heads, q.head_dim, q.kv_width, q.hidden, q.he
 
 def worth_asking(draw: Draw) -> bool:
     """Keep contexts that the model was published for, and a budget that is missed or met by no more than a factor."""
-    v = draw.exact
+    v = draw.values
     budget = v["gpu_memory"] - v["weights"] - v["activations"] - v["safety_margin"]
     wanted = v["concurrency"] * v["context"] * 2 * v["layers"] * v["kv_heads"] * v["head_dim"] * v["kv_width"]
     window = draw.model.window if draw.model else None
     if window is not None and v["context"] > window:
         return False
-    return budget / 8 <= wanted <= 8 * budget or -v["gpu_memory"] <= budget <= 0
+    return budget <= 8 * wanted <= 64 * budget or -v["gpu_memory"] <= budget <= 0
 
 
 family = Family(

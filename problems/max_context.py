@@ -14,10 +14,10 @@ CACHE_OF_A_7B = 2**19  # bytes per token, multi-head attention
 
 def worth_asking(draw: Draw) -> bool:
     """Keep a budget that is missed or met by no more than a factor."""
-    v = draw.exact
+    v = draw.values
     budget = v["gpu_memory"] - v["weights"] - v["activations"] - v["safety_margin"]
     wanted = v["concurrency"] * v["context"] * 2 * v["layers"] * v["kv_heads"] * v["head_dim"] * v["kv_width"]
-    return budget / 8 <= wanted <= 8 * budget or -v["gpu_memory"] <= budget <= 0
+    return budget <= 8 * wanted <= 64 * budget or -v["gpu_memory"] <= budget <= 0
 
 
 def with_the_cache_of_a_7b(other: str, v: Mapping[str, Fraction]) -> int | None:

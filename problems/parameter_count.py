@@ -10,7 +10,7 @@ WIDTH_OVER_DEPTH = (40, 200)  # of real decoders, from the smallest to the large
 def of_usual_shape(draw: Draw) -> bool:
     """Keep shapes that somebody might build."""
     low, high = WIDTH_OVER_DEPTH
-    return low <= draw.exact["hidden"] / draw.exact["layers"] <= high
+    return low * draw.values["layers"] <= draw.values["hidden"] <= high * draw.values["layers"]
 
 
 family = Family(

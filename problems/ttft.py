@@ -7,9 +7,9 @@ from spec.phases import ttft
 
 def of_one_size(draw: Draw) -> bool:
     """Keep the target within a factor of four of what the wait and the prefill take."""
-    v = draw.exact
-    taken = v["wait"] + v["prompt"] / v["prefill_rate"]
-    return v["wait"] != v["ttft"] and v["ttft"] / 4 <= taken <= 4 * v["ttft"]
+    v = draw.values
+    taken, target = (v["wait"] * v["prefill_rate"] + v["prompt"], v["ttft"] * v["prefill_rate"])
+    return v["wait"] != v["ttft"] and target <= 4 * taken <= 16 * target
 
 
 family = Family(
