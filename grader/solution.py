@@ -37,7 +37,7 @@ def answer(part: Part) -> str:
 
 def lines(exercise: Exercise, part: Part) -> list[Line]:
     """Return the worked solution; a formula or a choice has none beyond its key."""
-    values = {g.name: spoken(Fraction(g.value), g.unit) for g in exercise.givens}
+    values = {g.name: spoken(Fraction(g.value), g.unit) for g in (*exercise.givens, *part.givens)}
     found = []
     for step in part.steps:
         law = laws()[step.law]
@@ -51,7 +51,7 @@ def hints(exercise: Exercise, part: Part) -> list[str]:
     """Return the hints, from which law is needed to the formulas and then to the numbers in them."""
     if not part.steps:
         return ["Write the count of one layer first; then of all layers; then add what stands outside the layers."]
-    values = {g.name: spoken(Fraction(g.value), g.unit) for g in exercise.givens}
+    values = {g.name: spoken(Fraction(g.value), g.unit) for g in (*exercise.givens, *part.givens)}
     known = {step.gives for step in part.steps}
     named = [(laws()[step.law], step.gives) for step in part.steps]
     return [
@@ -64,10 +64,17 @@ def hints(exercise: Exercise, part: Part) -> list[str]:
 
 
 def _formula(law: Law, gives: str, values: Mapping[str, str] | None = None) -> str:
-    solved = law.solution(gives)
+    solved = _solved(law, gives)
     if solved is None:
-        return law.text(dict(values) if values else None)
+        written = law.text(dict(values) if values else None)
+        left = law.left.name if law.is_identity else ""
+        return written.replace(left, values[left], 1) if values and left in values else written
     return f"{gives} = {printing.text(solved, dict(values) if values else None)}"
+
+
+def _solved(law: Law, gives: str) -> Any:
+    """Return a law solved for a quantity; None where it is solved by search, or is a requirement without it."""
+    return law.solution(gives) if gives in law.symbols else None
 
 
 def _result(step: Step) -> str:
@@ -79,6 +86,8 @@ def _result(step: Step) -> str:
 def _text(law: Law, step: Step, values: Mapping[str, str], result: str) -> str:
     if step.value is None:
         return f"{_formula(law, step.gives, values)}: {_short(step)}"
+    if _solved(law, step.gives) is None:
+        return f"{_formula(law, step.gives, values)}: {step.gives} = {result}"
     return f"{_formula(law, step.gives)} = {_right(_formula(law, step.gives, values))} = {result}"
 
 
@@ -93,9 +102,12 @@ def _short(step: Step) -> str:
 
 
 def _latex(law: Law, step: Step, values: Mapping[str, str], result: str) -> str:
-    solved: Any = law.solution(step.gives)
-    if solved is None:
+    solved = _solved(law, step.gives)
+    if step.gives not in law.symbols:
         return law.latex(dict(values))
     letter = law.symbols[step.gives].tex
+    if solved is None:
+        return rf"{law.latex(dict(values))} \Rightarrow {letter} = {printing.tex_amount(result)}"
     numbers = printing.latex(solved, dict(values))
-    return rf"{letter} = {printing.latex(solved)} = {numbers} = {printing.tex_amount(result)}"
+    end = r"\text{no value}" if step.value is None else printing.tex_amount(result)
+    return rf"{letter} = {printing.latex(solved)} = {numbers} = {end}"
