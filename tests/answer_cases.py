@@ -4,7 +4,7 @@ A table is tab-separated with the columns id, kind, expected_answer, submitted, 
 bodies of JSON strings, `{{repeat:X:N}}` stands for X repeated N times, and policy words follow ` | `.
 """
 
-# ruff: noqa: T201, E402  a script prints, and finds the project beside it first
+# ruff: noqa: T201  a script prints
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from grader.exercise import EXACT, Part, Tolerance
 from grader.judging import Judgement, judge
+from grader.reading import compare
 from grader.reading.absence import says_no_value
 from grader.reading.quantity import read_quantity
 from grader.reading.text import Unreadable, plain
-from spec.units import NO_DIMENSION
+from spec.units import NO_DIMENSION, TABLE
 
 COLUMNS = ("id", "kind", "expected_answer", "submitted", "should")
 KINDS = ("number", "quantity", "symbolic", "choice")
@@ -108,8 +110,14 @@ def _empty(kind: str, key: str | None) -> Part:
 
 
 def _number(answer: str, policy: str) -> Part:
-    part = _with_policy(replace(_empty("number", answer), tolerance=USUAL), policy)
-    return replace(part, key=None) if says_no_value(answer) else part
+    key = None if says_no_value(answer) else _numeral(answer)
+    return _with_policy(replace(_empty("number", key), tolerance=USUAL), policy)
+
+
+def _numeral(text: str) -> str:
+    if not re.fullmatch(r"[+-]?(?:\d+/\d+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?)", text):
+        raise MalformedTable(f"{text!r} is no number")
+    return text
 
 
 def _quantity(answer: str, policy: str) -> Part:
@@ -120,16 +128,22 @@ def _quantity(answer: str, policy: str) -> Part:
             of = read_quantity(plain(f"1 {unit}", len(unit) + 2).text, "en", "si", NO_DIMENSION).unit
         except Unreadable as error:
             raise MalformedTable(f"the unit of {answer!r} is unknown ({error.why})") from None
-        part = replace(part, key=number, unit=of.name())
+        part = replace(part, key=_numeral(number), unit=of.name())
     return _with_policy(part, policy)
 
 
 def _symbolic(answer: str, policy: str) -> Part:
     if policy and policy not in DOMAINS:
         raise MalformedTable(f"unknown domain {policy!r}")
+    if says_no_value(answer):
+        return _empty("expression", None)
     names = re.findall(r"[A-Za-z_\u0370-\u03ff]\w*(?!\w|\s*\()", answer)
     symbols = dict.fromkeys(names, policy or "positive")
-    return replace(_empty("expression", None if says_no_value(answer) else answer), symbols=symbols)
+    try:
+        compare.reference(answer, tuple(symbols), tuple(symbols.values()))
+    except ValueError as error:
+        raise MalformedTable(str(error)) from None
+    return replace(_empty("expression", answer), symbols=symbols)
 
 
 def _choice(answer: str, policy: str) -> Part:
@@ -152,7 +166,11 @@ WORDS: dict[str, dict[str, Any]] = {
     "percent-ok": {"percent": "ok"},
     "unit-in-prompt": {"unit_in_question": True},
 }
-FIELDS = {"units": "units", "locale": "locale", "conv": "kilobyte"}
+FIELDS = {
+    "units": ("units", ("any", "exact")),
+    "locale": ("locale", ("en", "fr")),
+    "conv": ("kilobyte", ("si", "binary")),
+}
 
 
 def _with_policy(part: Part, policy: str) -> Part:
@@ -160,15 +178,25 @@ def _with_policy(part: Part, policy: str) -> Part:
         name, _, value = word.partition("=")
         if word in WORDS:
             part = replace(part, **WORDS[word])
-        elif name in FIELDS:
-            part = replace(part, **{FIELDS[name]: value})
+        elif name in FIELDS and value in FIELDS[name][1]:
+            part = replace(part, **{FIELDS[name][0]: value})
         elif word == "strict":
             part = replace(part, tolerance=replace(part.tolerance, strict=True))
-        elif name == "unit":
+        elif name == "unit" and value in TABLE:
             part = replace(part, unit=value, unit_in_question=True)
         else:
-            part = replace(part, tolerance=_tolerance(name, value))
+            part = replace(part, tolerance=_wider(part, _tolerance(name, value)))
     return part
+
+
+def _wider(part: Part, tolerance: Tolerance) -> Tolerance:
+    """The wider of a relative and an absolute tolerance where both are given; figures stay as strict as they were."""
+    before = part.tolerance
+    if {before.kind, tolerance.kind} != {"relative", "absolute"} or before == USUAL or before.unit or tolerance.unit:
+        return replace(tolerance, strict=before.strict)
+    widths = {t.kind: Fraction(t.value) for t in (before, tolerance)}
+    widths["relative"] *= abs(Fraction(part.key or "0"))
+    return Tolerance("absolute", str(max(widths.values())))
 
 
 def _tolerance(name: str, value: str) -> Tolerance:
@@ -199,12 +227,14 @@ def run(path: Path) -> list[Outcome]:
     Raises:
         MalformedTable: it is no table of this kind.
     """
-    outcomes = []
-    for row in list(rows(path)):
-        start = time.perf_counter()
-        judgement = judge(row.part, row.submitted)
-        outcomes.append(Outcome(row, judgement, time.perf_counter() - start))
-    return outcomes
+    return [Outcome(row, *timed(row)) for row in list(rows(path))]
+
+
+def timed(row: Row) -> tuple[Judgement, float]:
+    """Judge one row and measure how many seconds that takes."""
+    start = time.perf_counter()
+    judgement = judge(row.part, row.submitted)
+    return judgement, time.perf_counter() - start
 
 
 def main(arguments: list[str]) -> int:

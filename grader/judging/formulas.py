@@ -25,7 +25,7 @@ from grader.reading import compare
 from grader.reading.absence import says_no_value
 from grader.reading.grammar import read_formula
 from grader.reading.latex import without_latex
-from grader.reading.number import Number, written
+from grader.reading.number import written
 from grader.reading.text import Unreadable, plain
 
 LONGEST = 2000
@@ -91,14 +91,13 @@ def _counterexample(found: compare.Counterexample) -> Finding:
 def _shown(value: compare.Value) -> str:
     if isinstance(value, str) or value is None:
         return "no value"
-    text = written(value) if not isinstance(value, tuple) else ""
-    return text if text and len(text) <= LONGEST_SHOWN else f"about {_rounded(value)}"
-
-
-def _rounded(value: Number | tuple[Decimal, Decimal]) -> str:
-    """Six significant figures of a value, for print."""
+    if not isinstance(value, tuple):
+        text = written(value)
+        if len(text) <= LONGEST_SHOWN:
+            return text
     decimal = value[0] if isinstance(value, tuple) else Decimal(value.numerator) / Decimal(value.denominator)
-    return f"{decimal:.6g}"
+    rounded = f"{decimal:.6g}"
+    return rounded if Decimal(rounded) == decimal else f"about {rounded}"
 
 
 @lru_cache(maxsize=512)

@@ -56,7 +56,7 @@ class Judgement:
 
 def without_value(part: Part, typed: str) -> Judgement:
     """The answer that no such value exists."""
-    if part.key is None:
+    if part.key is None or (part.zero_is_none and part.key == "0"):
         return Judgement(CORRECT, FULL, "none", typed=typed)
     diagnoses = tuple(Diagnosis(s.slip, s.sentence) for s in part.slips if s.value is None)
     return Judgement(INCORRECT, ZERO, "none", diagnoses, (Finding("value-exists"),), typed)

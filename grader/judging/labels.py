@@ -95,6 +95,7 @@ def judge_sequence(part: Part, typed: str) -> Judgement:
     if labels is None:
         return without_value(part, typed)
     reading = ", ".join(labels)
+    reading = reading if len(reading) <= LONGEST else typed
     if part.key is None:
         return value_given(part, reading, typed)
     key = labels_of(part.key)

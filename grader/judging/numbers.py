@@ -67,7 +67,7 @@ def _read_number(part: Part, read: Quantity, asked: ReadUnit, typed: str) -> Jud
         return _other_dimension(part, read, asked, typed)
     if other := _other_count(unit, asked):
         about = {"text": other, "wanted": asked.name(plural=True)}
-        return Judgement(INCORRECT, ZERO, read.echo(part.locale), (), (Finding("other-count", about, read.at),), typed)
+        return Judgement(INCORRECT, ZERO, _echo(part, read, typed), (), (Finding("other-count", about),), typed)
     factor = unit.factor / asked.factor
     value = read.number if factor == 1 else simplest(read.number * factor)
     return _valued(part, read, asked, value, typed)
@@ -92,7 +92,7 @@ def _in_asked_unit(part: Part, read: Quantity, asked: ReadUnit, typed: str) -> J
 
 def _other_dimension(part: Part, read: Quantity, asked: ReadUnit, typed: str) -> Judgement:
     """A unit that measures another thing than what is asked for."""
-    unit, reading = read.unit, read.echo(part.locale)
+    unit, reading = read.unit, _echo(part, read, typed)
     if not any(asked.dimension) and not unit.foreign:
         if unit.dimension in _COUNTS and part.unit != "%":
             raise Unreadable("plain-number", read.at, {"text": unit.name()})
@@ -102,9 +102,9 @@ def _other_dimension(part: Part, read: Quantity, asked: ReadUnit, typed: str) ->
         return value_given(part, reading, typed)
     wanted = dimension_words(asked.dimension)
     if unit.foreign:
-        findings = [Finding("foreign-unit", {"text": unit.foreign, "wanted": wanted}, read.at)]
+        findings = [Finding("foreign-unit", {"text": unit.foreign, "wanted": wanted})]
     else:
-        findings = [Finding("wrong-dimension", {"got": dimension_words(unit.dimension), "wanted": wanted}, read.at)]
+        findings = [Finding("wrong-dimension", {"got": dimension_words(unit.dimension), "wanted": wanted})]
     if not unit.foreign and any(unit.dimension) and tuple(-e for e in unit.dimension) == asked.dimension:
         findings.append(Finding("reciprocal", {"reading": reading}))
     return Judgement(INCORRECT, ZERO, reading, (), tuple(findings), typed)
@@ -115,7 +115,9 @@ _COUNTS = frozenset(TABLE[name].dimension for name in ("token", "sequence", "req
 
 def _valued(part: Part, read: Quantity, asked: ReadUnit, value: Number, typed: str) -> Judgement:
     """A number in the dimension that is asked for, `value` in the unit of the part."""
-    reading = read.echo(part.locale)
+    reading = _echo(part, read, typed)
+    if part.key is None and part.zero_is_none and value == 0:
+        return Judgement(CORRECT, FULL, reading, typed=typed, value=value)
     if part.key is None:
         return value_given(part, reading, typed, value)
     of = _nearness(part)
@@ -127,6 +129,12 @@ def _valued(part: Part, read: Quantity, asked: ReadUnit, value: Number, typed: s
     diagnoses = tuple(Diagnosis(s.slip, s.sentence) for s in part.slips if _is_slip(part, of, read, value, s.value))
     findings = tuple(_explanations(part, read, asked, value, of, typed))
     return Judgement(INCORRECT, ZERO, reading, diagnoses, findings, typed, value)
+
+
+def _echo(part: Part, read: Quantity, typed: str) -> str:
+    """How the answer was read, or the text itself where that would be too long to be read back."""
+    echo = read.echo(part.locale)
+    return echo if len(echo) <= LONGEST else typed
 
 
 def _nearness(part: Part) -> Nearness:

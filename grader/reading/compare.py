@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from grader.reading import points
 from grader.reading.evaluate import Irrational, approximate, decimals_differ, exact
-from grader.reading.formula import IRRATIONAL, Formula
+from grader.reading.formula import IRRATIONAL, Formula, numbers
 from grader.reading.grammar import read_formula
 from grader.reading.number import Number
 from grader.reading.text import Unreadable
@@ -26,6 +26,8 @@ MOST_STEPS = 6000
 FEWEST_POINTS = 6
 MOST_ROOTS = 40
 MOST_KNOWN = 2000
+SMALL = 24
+LARGEST_EDGE = 10**12
 RATIONAL, STEPPED, DECIMAL = "rational", "stepped", "decimal"
 
 
@@ -46,15 +48,20 @@ class Values:
             self.known[place] = approximate(self.formula, point) if decimal else exact(self.formula, point)
         return self.known[place]
 
-    def points(self, mode: str) -> tuple[points.Point, ...]:
+    def edges(self, other: Values) -> tuple[points.Point, ...]:
+        """Points that the constants of two formulas suggest."""
+        parts = {part for f in (self, other) for n in numbers(f.formula) for part in (n.numerator, n.denominator)}
+        return points.edges(self.domains, tuple(sorted(part for part in parts if 1 < part <= LARGEST_EDGE)))
+
+    def points(self, mode: str, other: Values) -> tuple[points.Point, ...]:
         """The points of a mode; fewer for long formulas."""
         if mode == RATIONAL:
             return points.generic(self.domains)
         if mode == DECIMAL:
             return points.small(self.domains)[:2] + points.moderate(self.domains, 3) + points.moderate(self.domains, 4)
         most = max(FEWEST_POINTS, MOST_STEPS // len(self.formula.program))
-        few = points.varied(self.domains) + points.generic(self.domains) + points.small(self.domains)[:24]
-        return few[:most]
+        every = points.small(self.domains)[:SMALL] + points.varied(self.domains) + points.generic(self.domains)
+        return (self.edges(other) + every)[:most]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +121,7 @@ def _within_reach(formula: Formula) -> None:
 def _first_difference(one: Values, other: Values, mode: str) -> points.Point | None:
     compared = 0
     defined = None
-    for point in other.points(mode):
+    for point in other.points(mode, one):
         left = one.at(point, decimal=mode == DECIMAL)
         if left is None:
             continue
@@ -144,7 +151,7 @@ def counterexample(key: Values, yours: Values, point: points.Point) -> Counterex
     budget: int = max(FEWEST_POINTS, MOST_STEPS // (len(yours.formula.program) + len(key.formula.program)))
     decimal = key.formula.irrational or yours.formula.irrational
     budget = budget if not decimal else min(budget, points.SMALL // 4)
-    for candidate in points.small(key.domains)[:budget]:
+    for candidate in (points.small(key.domains) + key.edges(yours))[:budget]:
         if _tells_apart(key, yours, candidate):
             return _example(key, yours, candidate)
     return _example(key, yours, _shrunk(key, yours, point, budget))

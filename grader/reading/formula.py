@@ -15,7 +15,7 @@ Node = tuple[str, Number]
 BINARY = frozenset("+-*/^")
 IRRATIONAL = frozenset({"sqrt", "ln", "exp", "log", "log2", "log10"})
 STEPPED = frozenset({"floor", "ceil", "min", "max", "abs"})
-_LOW, _SUM, _PRODUCT, _POWER, _ATOM = range(5)
+_SUM, _NEGATIVE, _PRODUCT, _POWER, _ATOM = range(5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def power(base: Number, exponent: Number, at: int = -1) -> Number:
     if base == 0 and n < 0:
         raise Unreadable("division-by-zero", at)
     size = max(abs(base.numerator), base.denominator)
-    if size > 1 and size.bit_length() * abs(n) > BITS:
+    if size > 1 and (size**8).bit_length() * abs(n) > 8 * BITS:
         raise Unreadable("too-large", at)
     if size <= 1:
         return base if n % 2 else base * base if n else 1
@@ -169,9 +169,9 @@ def _printed(formula: Formula) -> str:
             right, left = stack.pop(), stack.pop()
             stack.append(_operation(kind, left, right))
         elif kind == "neg":
-            stack.append((f"-{_within(stack.pop(), _PRODUCT)}", _LOW))
+            stack.append((f"-{_within(stack.pop(), _POWER)}", _NEGATIVE))
         elif kind == "factorial":
-            stack.append((f"{_within(stack.pop(), _ATOM)}!", _ATOM - 1))
+            stack.append((f"{_within(stack.pop(), _ATOM)}!", _POWER))
         else:
             arguments = ", ".join(text for text, _ in stack[-value.numerator :])
             stack[-value.numerator :] = [(f"{kind}({arguments})", _ATOM)]
@@ -179,19 +179,23 @@ def _printed(formula: Formula) -> str:
 
 
 def _constant(value: Number) -> tuple[str, int]:
-    text = written(value)
-    return text, _LOW if value < 0 else _PRODUCT if "/" in text or "e" in text else _ATOM
+    mantissa, exponential, power_of_ten = written(value).partition("e")
+    if exponential:  # e may be a symbol
+        return f"{mantissa}*10^{_within((power_of_ten, _NEGATIVE), _ATOM)}", _NEGATIVE if value < 0 else _PRODUCT
+    return mantissa, _NEGATIVE if value < 0 else _PRODUCT if "/" in mantissa else _ATOM
 
 
 def _operation(kind: str, left: tuple[str, int], right: tuple[str, int]) -> tuple[str, int]:
     if kind == "^":
         return f"{_within(left, _ATOM)}^{_within(right, _ATOM)}", _POWER
     if kind in "*/":
-        return f"{_within(left, _PRODUCT)}{kind}{_within(right, _POWER)}", _PRODUCT
-    return f"{_within(left, _LOW)} {kind} {_within(right, _PRODUCT)}", _SUM
+        return f"{_within(left, _NEGATIVE)}{kind}{_within(right, _POWER)}", _PRODUCT
+    minus = right[0].startswith("-")
+    return f"{left[0]} {kind} {_within(right, _ATOM if minus else _NEGATIVE)}", _SUM
 
 
 def _within(operand: tuple[str, int], least: int) -> str:
+    """An operand as it stands, or in brackets where it binds too loosely."""
     text, strength = operand
     return text if strength >= least else f"({text})"
 

@@ -20,7 +20,7 @@ from grader.reading.symbols import NAME, Alphabet, alphabet, canonical
 from grader.reading.text import Unreadable
 
 DEEPEST = 40
-MOST_NODES = 1000
+MOST_NODES = 2000
 ARGUMENTS: Mapping[str, tuple[int, int]] = {"min": (2, 8), "max": (2, 8), "log": (1, 2)}
 BRACKETS: Mapping[str, tuple[str, str]] = {
     "(": (")", ""),

@@ -23,7 +23,7 @@ FUNCTIONS: Mapping[str, str] = {
     "log_2": "log2",
     "log_10": "log10",
 }
-MOST_TOKENS = 1000
+MOST_TOKENS = 2000
 IN_NUMBERS = frozenset({"+", "-", "*", "/", "^", "(", ")", "!"})
 COMPLAINTS: Mapping[str, str] = {
     **dict.fromkeys(("==", "!=", "<", ">", "<=", ">="), "comparison"),
@@ -53,8 +53,9 @@ _OPERATOR = re.compile(r"\*\*|==|<=|>=|!=|\.\.|//|[-+*/^()!,=<>;:?%&|\u230a\u230
 _TIMES = re.compile(r"[xX](?= ?10+(?!\d|\.\d))", re.ASCII)
 _VULGAR = re.compile(rf"[{number.VULGAR}]")
 # What ends the number and begins its unit: a letter, or a division or product that leads to one.
-_UNIT = re.compile(rf"(?:1\s*/|[*/])?[\s(]*[{number.UNIT_LETTERS}]")
+_UNIT = re.compile(rf"(?:1\s*(?:/|(?=per\b))|[*/])?[\s(]*[{number.UNIT_LETTERS}]")
 # A factor with leading zeros is the end of a number whose groups are set apart by dots.
+_WORD = re.compile(rf"[\s(]*[{number.UNIT_LETTERS}]")
 # Thousands, where no comma can separate arguments.
 _GROUPED = re.compile(r"([1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?)(?![\d,])()()()", re.ASCII)
 _ZEROS = re.compile(r"0\d", re.ASCII)
@@ -86,7 +87,7 @@ def number_tokens(text: str, at: int, locale: str) -> tuple[list[Token], int]:
 
 def _number_token(text: str, at: int, locale: str, *, operand: bool) -> tuple[Token, int]:
     character = text[at]
-    if not operand and _UNIT.match(text, at):
+    if not operand and _WORD.match(text, at):
         raise _without_number(text, at)
     if character.isascii() and (character.isdigit() or (text[at + 1 : at + 2].isdigit() and character in ".,")):
         if operand and character.isdigit():

@@ -22,13 +22,14 @@ PLAIN_DIGITS = 21
 LEADING_ZEROS = 5
 UNIT_LETTERS = "A-Za-z$%\u03bc\u00b0\u00a2\u20ac\u00a3\u00a5\u2030\u03a9"
 
+_PER_UNIT = rf"1 ?(?:/ ?[{UNIT_LETTERS}(]|per\b)"
 # One run of digits and separators, well grouped or not. ` 1/s` after a number is the unit `1/s`, not a group.
 BLOBS: Mapping[str, re.Pattern[str]] = {
     "en": re.compile(
-        rf"\.?\d+(?:[.,'_]\d+|[ ](?!1 ?/ ?[{UNIT_LETTERS}(])\d+)*(?:\.(?![.\d]))?", re.ASCII
+        rf"\.?\d+(?:[.,'_]\d+|[ ](?!{_PER_UNIT})\d+)*(?:\.(?![.\d]))?", re.ASCII
     ),
     "fr": re.compile(
-        rf"[.,]?\d+(?:[.,'_]\d+|[ ](?!1 ?/ ?[{UNIT_LETTERS}(])\d+)*(?:,(?![,\d]))?", re.ASCII
+        rf"[.,]?\d+(?:[.,'_]\d+|[ ](?!{_PER_UNIT})\d+)*(?:,(?![,\d]))?", re.ASCII
     ),
 }  # fmt: skip
 GROUPED: Mapping[str, re.Pattern[str]] = {

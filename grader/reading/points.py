@@ -16,7 +16,9 @@ Point = tuple[Number, ...]
 
 SMALL = 200
 GENERIC = 4
-VARIED = 24
+VARIED = 30
+KINDS = 5
+EDGES = 24
 _MASK = (1 << 64) - 1
 
 
@@ -92,14 +94,23 @@ def varied(domains: tuple[str, ...], seed: int = 2) -> tuple[Point, ...]:
 
 
 def _varied(domain: str, index: int, bits: int) -> Number:
-    kind = index % 4
+    kind = index % KINDS
     if kind == 0:
         return 1 + bits % (4 + index)
     if kind == 1:
         return 1 << (bits % (2 + index))
-    if kind == 2 or _whole(domain):  # noqa: PLR2004  the third of four kinds
+    if kind == 2 or _whole(domain):  # noqa: PLR2004  the third kind
         return 1 + (bits >> 8) % (1 << (2 + bits % 18))
-    return simplest(Fraction(1 + bits % 60, 1 + (bits >> 16) % 12))
+    return simplest(Fraction(1 + bits % 8, 1 + (bits >> 16) % 4) if kind + 1 < KINDS else Fraction(1 + bits % 60, 12))
+
+
+@lru_cache(maxsize=256)
+def edges(domains: tuple[str, ...], constants: tuple[int, ...]) -> tuple[Point, ...]:
+    """Points at which a step or a limit at one of these constants shows: half of it, itself, and one more."""
+    ones = (1,) * len(domains)
+    values = sorted({value for c in constants for value in (c // 2, c, c + 1)})
+    every = ((*ones[:place], value, *ones[place + 1 :]) for value in values for place in range(len(domains)))
+    return tuple(islice(every, EDGES))
 
 
 @lru_cache(maxsize=64)

@@ -97,7 +97,7 @@ def _pieces(typed: str) -> Iterable[tuple[str, int]]:
             yield closing + opening, column
             closing = closer
         yield _spelling(character, tag), column
-    yield closing, len(typed)
+    yield closing, len(typed) - 1
 
 
 def _spelling(character: str, tag: str) -> str:

@@ -191,6 +191,7 @@ def nearest(word: str, asked: Dimension) -> tuple[str, ...]:
     if not found:
         from difflib import get_close_matches
 
-        found = get_close_matches(word, list(table), n=6, cutoff=0.7)
-    near = [name for name in found if any(a and b for a, b in zip(table[name].dimension, asked, strict=True))]
+        found = get_close_matches(word, [*symbols(), *words()], n=6, cutoff=0.7)
+    dimensions = {name: (symbols().get(name) or words()[name]).dimension for name in found}
+    near = [name for name in found if any(a and b for a, b in zip(dimensions[name], asked, strict=True))]
     return tuple(dict.fromkeys([*near, *found]))[:3]

@@ -69,14 +69,14 @@ def asked_unit(name: str) -> ReadUnit:
     """The unit of a record, in the specification's spelling or, failing that, in any spelling that is read.
 
     Raises:
-        Unreadable: it is no unit.
+        ValueError: it is no unit.
     """
     if name in {"", "1"}:
         return NO_UNIT
     try:
         of = unit(name)
     except (UnknownUnit, ValueError):
-        return read_unit(name, "", NO_DIMENSION, 0)
+        return _of_record(name)
     powers: dict[str, int] = {}
     for i, side in enumerate(name.split("/")):
         for factor in side.split("*"):
@@ -84,6 +84,13 @@ def asked_unit(name: str) -> ReadUnit:
             if base not in {"1", ""}:
                 powers[base] = powers.get(base, 0) + int(exponent or 1) * (-1 if i else 1)
     return ReadUnit(of.factor, of.dimension, tuple(powers.items()))
+
+
+def _of_record(name: str) -> ReadUnit:
+    try:
+        return read_unit(name, "", NO_DIMENSION, 0)
+    except Unreadable as complaint:
+        raise ValueError(f"the record asks for no unit: {name!r} ({complaint.why})") from None
 
 
 def read_unit(text: str, kilobyte: str, asked: Dimension, at: int) -> ReadUnit:
@@ -167,6 +174,8 @@ class _Reader:
     def whole(self) -> ReadUnit:
         """Read everything."""
         self.product("", 1, 0)
+        if any(abs(power) > HIGHEST_POWER for power in self.powers.values()):
+            raise Unreadable("unit-power", 0, {"text": self.text.strip()})
         powers = tuple((name, power) for name, power in self.powers.items() if power)
         return ReadUnit(self.factor, tuple(self.exponents), powers, tuple(self.typed), self.foreign)
 
