@@ -62,6 +62,12 @@ with author_order():
                 unless=sympy.Eq(q.layers, 1),
             ),
             Slip(
+                "one-head",
+                "One key-value head was counted; every one of them is cached.",
+                2 * q.layers * q.head_dim * q.kv_width,
+                unless=sympy.Eq(q.kv_heads, 1),
+            ),
+            Slip(
                 "queries-cached",
                 "Queries were counted too; only keys and values are kept.",
                 3 * q.layers * q.kv_heads * q.head_dim * q.kv_width,
