@@ -6,7 +6,7 @@ usual value takes it only where nothing given leads to it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,7 +86,7 @@ class Calculation:
 
     Attributes:
         quantity: what was asked for.
-        result: its value in its unit, or why there is none.
+        result: its value in its unit, or why there is none; where a law does not hold, `why` is its condition.
         used: the numbers it follows from.
         steps: the derivation, in the form of an exercise record.
         binding: what limits the result: the side of the bound that it runs into, or the branch of a Max that counts.
@@ -114,7 +114,7 @@ def calculate(
     brought = _brought(given, model, gpu)
     known = {name: used.value for name, used in brought.items()}
     found = traits(model, known) if model else []
-    every = sorted(laws().values(), key=lambda law: _preference(law, given))
+    every = sorted(laws().values(), key=lambda law: law.is_identity)  # a capacity or a need before an equality
     applicable = covering(every, found, known, goal.name)
     if goal.name in brought and not (goal.name == "parameters" and _gives("parameters", applicable)):
         row = brought[goal.name]
@@ -123,16 +123,10 @@ def calculate(
     brought.pop(goal.name, None)
     brought |= _assumptions(goal.name, brought, applicable)
     links = _links(goal.name, brought, applicable, every, model, found)
+    links = min([links, *_alternatives(links, brought, applicable)], key=lambda some: len(_unused(given, some)))
     values, steps, result = _followed(links, {name: used.value for name, used in brought.items()})
-    needed = {name for link in links for name in link.needs}
-    return Calculation(
-        goal,
-        result,
-        tuple(used for name, used in brought.items() if name in needed),
-        steps,
-        _binding(links, values),
-        tuple(name for name in given if name not in needed),
-    )
+    used = tuple(number for name, number in brought.items() if name in _needed(links))
+    return Calculation(goal, result, used, steps, _binding(links, values), _unused(given, links))
 
 
 def _brought(given: Mapping[str, Exact], model: Model | None, gpu: GPU | None) -> dict[str, Used]:
@@ -153,11 +147,6 @@ def _brought(given: Mapping[str, Exact], model: Model | None, gpu: GPU | None) -
 
 def _whole(value: Exact) -> Exact:
     return value if isinstance(value, int) or value.denominator != 1 else value.numerator
-
-
-def _preference(law: Law, given: Mapping[str, Exact]) -> tuple[bool, int]:
-    """Bounds come before equations, and the law that uses most of what was given before its siblings."""
-    return law.is_identity, -len(given.keys() & law.symbols.keys())
 
 
 def _gives(name: str, applicable: Sequence[Law]) -> bool:
@@ -189,6 +178,27 @@ def _links(
         if model is not None:
             _name_the_gap(goal, brought, every, model, found)
         raise _underived(nothing, brought, applicable, model) from None
+
+
+def _alternatives(
+    links: Sequence[Link], brought: Mapping[str, Used], applicable: Sequence[Law]
+) -> Iterator[tuple[Link, ...]]:
+    """Give the chains that end in another bound: with a page size, a capacity counts whole pages."""
+    goal = links[-1].gives
+    bounds = [law for law in applicable if not law.is_identity and goal in law.symbols]
+    for bound in bounds if links[-1].law in bounds else ():
+        try:
+            yield chain(goal, brought, [law for law in applicable if law is bound or law not in bounds])
+        except NoDerivation:
+            continue
+
+
+def _needed(links: Sequence[Link]) -> set[str]:
+    return {name for link in links for name in link.needs}
+
+
+def _unused(given: Mapping[str, Exact], links: Sequence[Link]) -> tuple[str, ...]:
+    return tuple(name for name in given if name not in _needed(links))
 
 
 def _name_the_gap(
@@ -244,11 +254,12 @@ def _followed(
             check_domains(link.law, {name: values[name] for name in link.needs})
             result = link.follow(values)
         except OutsideDomain as error:
-            result = Infeasible(link.law.name, link.gives, error.wanted)
+            result = Infeasible(link.law.name, link.gives, error.wanted.removeprefix("such that "))
         except (NotInvertible, ZeroDivisionError) as error:
             raise Unsolved(links[-1].gives, str(error)) from None
         if isinstance(result, Infeasible):
-            deficit = None if result.deficit is None else exact(result.deficit)
+            short = result.why != "not-whole" and result.deficit is not None
+            deficit = exact(result.deficit) if short and result.deficit is not None else None
             steps.append(Step(result.law, link.gives, None, result.unit, deficit))
             break
         values = values | {link.gives: result}

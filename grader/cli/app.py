@@ -35,6 +35,15 @@ class Grade(click.Group):
         command: click.Command = import_module(f"grader.cli.{cmd_name}").command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that is meant, or suggest one."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.NoSuchCommand as error:
+            raise click.NoSuchCommand(error.command_name, possibilities=COMMANDS, ctx=ctx) from None
+
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> Any:  # type: ignore[override]  # always standalone
         """Run a command and exit with its status."""
         typed = sys.argv[1:] if args is None else list(args)
@@ -68,6 +77,7 @@ def _unusable(sentence: str, typed: list[str]) -> int:
 
 
 @click.command(
+    "grade",
     cls=Grade,
     epilog=examples(
         "grade new max-context --seed 7",

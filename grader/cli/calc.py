@@ -217,7 +217,11 @@ def _reason(found: Calculation) -> str | None:
     from grader.wording import reason
     from spec.solving import Infeasible
 
-    return reason(found.result) if isinstance(found.result, Infeasible) else None
+    if not isinstance(found.result, Infeasible):
+        return None
+    if "=" in found.result.why or "<" in found.result.why:
+        return f"A law on the way holds only where {found.result.why}, which is not so here."
+    return reason(found.result)
 
 
 def _print_json(found: Calculation, remarks: list[str]) -> None:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from grader.cli.address import PRESET_SEED, Address
 from grader.cli.output import Refused
-from grader.ledger import Ledger, LedgerError, ledger_path, student_name
 
 if TYPE_CHECKING:
     from grader.exercise import Exercise, Part
     from grader.families import Poses
+    from grader.ledger import Ledger
 
 
 class Learner:
@@ -66,6 +66,8 @@ def learner(ledger: str | None, student: str | None) -> Iterator[Learner]:
     Raises:
         Refused: the ledger cannot be used.
     """
+    from grader.ledger import Ledger, LedgerError, ledger_path, student_name
+
     try:
         with Ledger.open(ledger_path(ledger, os.environ)) as opened:
             yield Learner(opened, student_name(student, os.environ))
@@ -124,6 +126,8 @@ def shown(slug: str, seed: int) -> str:
 
 def posed_ids(params: Mapping[str, Any]) -> list[str]:
     """Return the ids on the ledger of a command line that is being typed; none where there is no ledger yet."""
+    from grader.ledger import LedgerError, ledger_path
+
     try:
         if not os.path.exists(ledger_path(params.get("ledger"), os.environ)):  # noqa: PTH110  as in grader.ledger
             return []

@@ -48,6 +48,7 @@ def command(path: str, out: str, names: tuple[str, ...], *, force: bool, as_json
     """
     from pathlib import Path
 
+    from grader.exercise import exact
     from grader.posing import Undrawable
     from grader.sets import Exists, InvalidSet, TooFew, formats, read_set, sheet, write
 
@@ -68,7 +69,7 @@ def command(path: str, out: str, names: tuple[str, ...], *, force: bool, as_json
         raise Refused(f"{out} cannot be written: {getattr(error, 'strerror', None) or error}.") from error
     if as_json:
         print_json(
-            title=drawn.title, exercises=len(drawn.entries), points=str(drawn.points), files=list(map(str, written))
+            title=drawn.title, exercises=len(drawn.entries), points=exact(drawn.points), files=list(map(str, written))
         )
         return
     for file in written:

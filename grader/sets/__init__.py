@@ -1,7 +1,7 @@
 """Problem sets: a set file becomes sheets to hand out, and keys to keep."""
 
 from grader.sets.definition import InvalidSet, Item, ProblemSet, read_set
-from grader.sets.formats import formats, rendered
+from grader.sets.rendering import formats, rendered
 from grader.sets.sheets import Entry, Sheet, TooFew, record, sheet
 from grader.sets.writing import Exists, write
 

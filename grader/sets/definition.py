@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Collection
@@ -159,5 +160,5 @@ def _path(number: int, key: str) -> str:
 
 
 def _shown(value: Any) -> str:
-    text = f'"{value}"' if isinstance(value, str) else str(value)
+    text = json.dumps(value, ensure_ascii=False) if isinstance(value, str) else str(value)
     return text if len(text) <= 40 else f"{text[:40]}..."  # noqa: PLR2004  as much as one line of a message holds

@@ -1,0 +1,362 @@
+"""Calculating any quantity: against the laws themselves, there and back, and on real models."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from grader.calc import (
+    ASSUMED,
+    NotCovered,
+    Underived,
+    UnknownQuantity,
+    UnreadableValue,
+    Unsolved,
+    Unusable,
+    WrongDimension,
+    calculate,
+    named,
+    read_given,
+)
+from grader.calc.coverage import COMPRESSED, EXPERTS, EXTRAS, LATENT, SLIDING
+from grader.calc.scale import readable, scaled
+from grader.exercise import exact
+from spec import catalog
+from spec.domains import FLAG, SHARE
+from spec.index import laws
+from spec.quantities import quantities
+from spec.solving import Infeasible
+from spec.units import unit
+
+QUANTITIES = quantities()
+DENSE = [m for m in catalog.models().values() if m.experts is None and m.kv_lora_rank is None]
+
+
+def calc(goal: str, model: str = "", gpu: str = "", **texts: str) -> object:
+    found = calculate(
+        named(goal),
+        {named(name).name: read_given(named(name), text) for name, text in texts.items()},
+        catalog.model(model) if model else None,
+        catalog.gpu(gpu) if gpu else None,
+    )
+    return found.result
+
+
+@pytest.mark.roundtrip
+@given(name=st.sampled_from(sorted(QUANTITIES)), over=st.integers(1, 10**6), under=st.integers(1, 10**3))
+def test_a_value_written_in_the_unit_of_its_quantity_is_read_back(name: str, over: int, under: int) -> None:
+    quantity = QUANTITIES[name]
+    value = Fraction(over) if quantity.domain.integer else Fraction(over, under)
+    assume(value in quantity.domain)
+    assume("/" not in exact(value))
+    of = "" if quantity.unit.name == "1" else f" {quantity.unit.name}"
+    assert read_given(quantity, f"{exact(value)}{of}") == value == read_given(quantity, exact(value))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("weights", "14GB", 14 * 10**9),
+        ("weights", "14 GiB", 14 * 2**30),
+        ("arrival_rate", "100/min", Fraction(5, 3)),
+        ("arrival_rate", "100 req/min", Fraction(5, 3)),
+        ("activation_share_of_total", "10%", Fraction(1, 10)),
+        ("context", "4,096", 4096),
+        ("context", "2^12 tokens", 4096),
+        ("kv_bytes_per_token", "512KiB", 524288),
+        ("kv_bytes_per_token", "512 KiB/token", 524288),
+        ("compute", "312TFLOPS", 312 * 10**12),
+        ("weight_bits", "2 B", 16),
+        ("gated", "yes", 1),
+        ("gated", "No", 0),
+        ("gated", "1", 1),
+        ("mfu", "1/2", Fraction(1, 2)),
+    ],
+)
+def test_values_are_read_with_their_units(name: str, text: str, value: Fraction) -> None:
+    assert read_given(named(name), text) == value
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "error", "says"),
+    [
+        ("weights", "5min", WrongDimension, "measured in B"),
+        ("activations", "10%", WrongDimension, "activation_share_of_total=10%"),
+        ("context", "4096 sequences", WrongDimension, "measured in token"),
+        ("context", "5 kg", WrongDimension, "another field"),
+        ("mfu", "50 tokens", WrongDimension, "a plain number"),
+        ("context", "4K", UnreadableValue, "prefix"),
+        ("context", "many", UnreadableValue, "number"),
+        ("context", "", UnreadableValue, "empty"),
+        ("context", "1" * 300, UnreadableValue, "too long"),
+        ("context", "1e40", UnreadableValue, "10^30"),
+        ("gated", "maybe", UnreadableValue, "number"),
+        ("context", "0", Unusable, "at least 1"),
+        ("context", "4096.5", Unusable, "whole number"),
+        ("activation_share_of_total", "10", Unusable, "under 1"),
+        ("gated", "2", Unusable, "at most 1"),
+    ],
+)
+def test_what_cannot_be_used_is_said_in_one_sentence(name: str, text: str, error: type, says: str) -> None:
+    with pytest.raises(error) as caught:
+        read_given(named(name), text)
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.fuzz
+@given(text=st.text(), name=st.sampled_from(sorted(QUANTITIES)))
+def test_any_text_is_a_value_or_one_sentence(text: str, name: str) -> None:
+    try:
+        value = read_given(QUANTITIES[name], text)
+    except Unusable:
+        return
+    assert value in QUANTITIES[name].domain
+
+
+def test_an_unknown_quantity_is_told_with_similar_ones() -> None:
+    for typed, near in (("contxt", "context"), ("kv_byte", "kv_bytes_per_token"), ("Layer", "layers")):
+        with pytest.raises(UnknownQuantity) as caught:
+            named(typed)
+        assert near in str(caught.value)
+    assert named("KV-Heads").name == "kv_heads"
+
+
+@pytest.mark.differential
+@given(
+    budget=st.integers(0, 10**12),
+    per_token=st.integers(1, 10**6),
+    context=st.integers(1, 10**6),
+    concurrency=st.integers(1, 1000),
+)
+def test_capacities_are_those_of_plain_integer_arithmetic(
+    budget: int, per_token: int, context: int, concurrency: int
+) -> None:
+    both = {"kv_budget": budget, "kv_bytes_per_token": per_token}
+    assert calculate(named("concurrency"), both | {"context": context}).result == budget // (context * per_token)
+    found = calculate(named("context"), both | {"concurrency": concurrency}).result
+    longest = budget // (concurrency * per_token)
+    assert found == longest if longest else isinstance(found, Infeasible)
+    assert calculate(named("token_capacity"), both).result == budget // per_token
+
+
+@pytest.mark.law
+@given(concurrency=st.integers(1, 500), context=st.integers(1, 10**5), weights=st.integers(1, 200))
+def test_the_memory_a_capacity_needs_gives_that_capacity_and_a_byte_less_does_not(
+    concurrency: int, context: int, weights: int
+) -> None:
+    known = {"context": context, "weights": weights * 10**9, "kv_bytes_per_token": 131072}
+    needed = calculate(named("gpu_memory"), known | {"concurrency": concurrency}).result
+    assert isinstance(needed, int)
+    assert calculate(named("concurrency"), known | {"gpu_memory": needed}).result == concurrency
+    assert calculate(named("concurrency"), known | {"gpu_memory": needed - 1}).result == concurrency - 1
+
+
+@pytest.mark.law
+@pytest.mark.parametrize("name", [law.name for law in laws().values() if law.is_identity])
+def test_what_a_law_gives_is_calculated_from_its_symbols(name: str) -> None:
+    law = laws()[name]
+    known = {n: q.domain.inside for n, q in law.symbols.items() if n != law.left.name}
+    known |= {n: Fraction(1, 4) for n in known if law.symbols[n].domain == SHARE}  # two of them stay under one
+    if "weights" in known and "gpu_memory" in known:
+        known["gpu_memory"] = 80 * 10**9
+    if "servers" in known:
+        known["servers"] = known["offered_load"] = 7
+    assert calculate(named(law.left.name), known).result == law(**known)
+
+
+@pytest.mark.meta
+def test_every_quantity_can_be_asked_for() -> None:
+    in_laws = {name for law in laws().values() for name in law.symbols}
+    assert QUANTITIES.keys() - in_laws == set()
+
+
+@pytest.mark.meta
+def test_the_laws_that_traits_break_exist() -> None:
+    broken = {LATENT}.union(*(trait.breaks for trait in (EXPERTS, COMPRESSED, EXTRAS, SLIDING)))
+    assert broken <= laws().keys()
+
+
+@pytest.mark.reality
+@pytest.mark.parametrize("model", [m.name for m in DENSE])
+def test_the_parameters_of_a_dense_model_are_derived_to_the_last_one(model: str) -> None:
+    found = calculate(named("parameters"), {}, catalog.model(model))
+    assert found.result == catalog.model(model).parameters
+    assert [step.law for step in found.steps] == ["parameters"]
+
+
+@pytest.mark.reality
+def test_a_published_parameter_count_follows_from_the_sizes_alone() -> None:
+    # Qwen2.5-32B: its model card says 32.5 B, of which 31.0 B outside the embeddings.
+    sizes = {
+        "layers": "64", "hidden": "5120", "heads": "40", "kv_heads": "8", "head_dim": "128", "intermediate": "27648",
+        "vocab": "152064", "gated": "yes", "tied": "no", "qkv_bias": "yes",
+    }  # fmt: skip
+    assert calc("parameters", **sizes) == 32_763_876_352
+
+
+@pytest.mark.reality
+def test_latent_attention_caches_its_compressed_vector() -> None:
+    # DeepSeek-V3: 61 layers of 512 + 64 elements.
+    assert calc("kv_bytes_per_token", "deepseek-v3") == 61 * (512 + 64) * 2
+
+
+@pytest.mark.parametrize(
+    ("model", "goal", "given_", "trait"),
+    [
+        ("mixtral-8x7b", "flops_per_token", {}, "experts"),
+        ("mixtral-8x7b", "decode_step_time", {"batch": "8", "context": "4096"}, "experts"),
+        ("mixtral-8x7b", "parameters_approx", {}, "experts"),
+        ("deepseek-v2-lite", "kv_bytes_per_token_approx", {}, "latent"),
+        ("deepseek-v2-lite", "prefill_attention_flops", {"prompt": "100"}, "latent"),
+        ("mistral-7b-v0.1", "kv_bytes_per_sequence", {"context": "4097"}, "4,096"),
+        ("mistral-7b-v0.1", "concurrency", {"context": "8192"}, "4,096"),
+        ("mistral-7b-v0.1", "context", {"concurrency": "8"}, "4,096"),
+        ("gemma-3-1b", "token_capacity", {}, "512"),
+    ],
+)
+def test_what_the_laws_do_not_cover_is_refused_by_name(
+    model: str, goal: str, given_: dict[str, str], trait: str
+) -> None:
+    with pytest.raises(NotCovered) as caught:
+        calc(goal, model, "h100", **given_)
+    for said in (goal, model, trait):
+        assert said in str(caught.value)
+
+
+def test_a_context_inside_the_sliding_window_is_covered() -> None:
+    assert calc("kv_bytes_per_sequence", "mistral-7b-v0.1", context="4096") == 4096 * 131072
+
+
+def test_the_parameters_of_a_model_with_experts_are_looked_up_and_said_to_be() -> None:
+    model = catalog.model("mixtral-8x7b")
+    found = calculate(named("parameters"), {}, model)
+    assert (found.result, found.steps, found.source) == (model.parameters, (), model.source)
+    assert calculate(named("weights"), {}, model).result == 2 * (model.parameters or 0)
+
+
+def test_what_is_given_wins_over_the_catalogue() -> None:
+    assert calc("kv_bytes_per_token", "llama-2-7b", kv_heads="8") == 131072
+    assert calc("kv_budget", "llama-2-7b", "a100-80gb", gpu_memory="100GB", weights="14GB") == 86 * 10**9
+    half = calc("parameters", "llama-2-7b", layers="16")
+    assert isinstance(half, int)
+    assert calc("weights", "llama-2-7b", layers="16") == 2 * half
+    assert half < 6_738_415_616
+
+
+def test_usual_values_are_assumed_only_where_nothing_leads_there() -> None:
+    found = calculate(
+        named("kv_budget"),
+        {"gpu_memory": 80 * 10**9, "weights": 14 * 10**9, "activation_share_of_remaining": Fraction(1, 10)},
+    )
+    assert [used.quantity.name for used in found.used if used.origin == ASSUMED] == ["safety_margin"]
+    assert found.result == 59_400_000_000
+    nothing = calculate(named("kv_budget"), {"gpu_memory": 80 * 10**9, "weights": 14 * 10**9})
+    assert {used.quantity.name for used in nothing.used if used.origin == ASSUMED} == {"activations", "safety_margin"}
+    assert nothing.result == 66 * 10**9
+
+
+def test_only_what_was_used_is_reported_as_used_and_the_rest_as_unused() -> None:
+    found = calculate(named("weights"), {"parameters": 10, "context": 5, "weight_bits": 8})
+    assert {used.quantity.name for used in found.used} == {"parameters", "weight_bits"}
+    assert found.unused == ("context",)
+
+
+def test_what_binds_is_named() -> None:
+    llama, a100 = catalog.model("llama-2-7b"), catalog.gpu("a100-80gb")
+    assert calculate(named("concurrency"), {"context": 4096}, llama, a100).binding == "kv_budget"
+    # The ridge of an A100 lies near 153 tokens at peak rates.
+    for prompt, resource in ((100, "bandwidth"), (1000, "compute")):
+        binding = calculate(named("prefill_time"), {"prompt": prompt}, llama, a100).binding
+        assert binding is not None
+        assert resource in binding
+    assert calculate(named("weights"), {}, llama).binding is None
+
+
+def test_where_nothing_fits_there_is_no_value_but_a_deficit() -> None:
+    found = calculate(named("concurrency"), {"context": 4096}, catalog.model("llama-2-70b"), catalog.gpu("a100-80gb"))
+    assert isinstance(found.result, Infeasible)
+    assert found.result.deficit == 2 * 68_976_648_192 - 80 * 10**9
+    assert (found.steps[-1].value, found.steps[-1].deficit) == (None, str(found.result.deficit))
+
+
+def test_a_condition_of_a_law_that_fails_leaves_no_value() -> None:
+    found = calc("kv_budget", gpu_memory="10GB", weights="14GB", activation_share_of_remaining="10%")
+    assert isinstance(found, Infeasible)
+    assert found.why == "weights <= gpu_memory"
+
+
+def test_a_page_size_that_is_given_is_used() -> None:
+    known = {"kv_budget": 100, "kv_bytes_per_token": 1, "context": 17}
+    assert calculate(named("concurrency"), known).result == 100 // 17
+    assert calculate(named("concurrency"), known | {"block_size": 16}).result == 100 // 32
+
+
+def test_a_need_is_asked_of_the_bound_and_not_of_the_equation() -> None:
+    servers = calc("servers", offered_load="50", blocking="1%")
+    assert servers == 64  # 1 % loss at 50 erlang
+
+
+@pytest.mark.parametrize(
+    ("goal", "given_", "model", "missing", "catalogue"),
+    [
+        ("concurrency", {}, "", ("context",), ("--model", "--gpu")),
+        ("concurrency", {"context": "4096"}, "llama-2-7b", (), ("--gpu",)),
+        ("weights", {}, "", ("parameters",), ()),
+        ("ttft", {"prompt": "100"}, "", ("prefill_rate",), ()),
+    ],
+)
+def test_what_is_missing_is_told(
+    goal: str, given_: dict[str, str], model: str, missing: tuple[str, ...], catalogue: tuple[str, ...]
+) -> None:
+    with pytest.raises(Underived) as caught:
+        calc(goal, model, **given_)
+    assert (caught.value.missing, caught.value.catalogue) in {(missing, catalogue), ((), ("--model",))}
+    assert goal in str(caught.value)
+
+
+def test_a_recursion_that_would_take_minutes_is_refused() -> None:
+    with pytest.raises(Unsolved):
+        calc("blocking", servers="9000", offered_load="5")
+
+
+@pytest.mark.law
+@given(value=st.fractions(0, 10**16).filter(bool), name=st.sampled_from(["B", "B/s", "FLOP", "FLOP/s", "s", "token"]))
+def test_another_unit_is_the_same_amount(value: Fraction, name: str) -> None:
+    number, of = scaled(value, name)
+    assert number * unit(of).factor == value * unit(name).factor
+
+
+@pytest.mark.parametrize(
+    ("value", "of", "text"),
+    [
+        (80 * 10**9, "B", "80 GB"),
+        (2039 * 10**9, "B/s", "2.039 TB/s"),
+        (312 * 10**12, "FLOP/s", "312 TFLOP/s"),
+        (Fraction(1, 80), "s", "12.5 ms"),
+        (2807, "token", "2,807 tokens"),
+        (1, "GPU", "1 GPU"),
+        (Fraction(1, 3), "1", "0.333333"),
+        (0, "B", "0 B"),
+    ],
+)
+def test_amounts_are_printed_in_the_unit_they_read_best_in(value: Fraction, of: str, text: str) -> None:
+    assert readable(value, of) == text
+
+
+def test_flags_are_the_only_quantities_with_words() -> None:
+    flags = {name for name, q in QUANTITIES.items() if q.domain == FLAG}
+    assert {"gated", "tied"} <= flags
+    for name in QUANTITIES.keys() - flags:
+        with pytest.raises(Unusable):
+            read_given(QUANTITIES[name], "yes")
+
+
+def test_the_result_is_exact() -> None:
+    found = calc("service_time", ttft="200ms", output="100", decode_rate="7")
+    assert found == Fraction(1, 5) + Fraction(100, 7)
+    assert math.isclose(float(found), 14.4857142857)
