@@ -73,6 +73,11 @@ with author_order():
                 3 * q.layers * q.kv_heads * q.head_dim * q.kv_width,
             ),
             Slip(
+                "projections-cached",
+                "All four projections of attention were counted; only keys and values are kept.",
+                4 * q.layers * q.kv_heads * q.head_dim * q.kv_width,
+            ),
+            Slip(
                 "bits-for-bytes",
                 "The element width was taken in bits.",
                 2 * q.layers * q.kv_heads * q.head_dim * (8 * q.kv_width),
