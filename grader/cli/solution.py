@@ -31,7 +31,9 @@ def command(address: Address, part: str | None, ledger: str | None, student: str
     if as_json:
         print_json(exercise=exercise.id, parts=worked)
         return
-    for one, found in zip(meant, worked, strict=True):
+    for place, (one, found) in enumerate(zip(meant, worked, strict=True)):
+        if place:
+            click.echo()
         _print(one, found, several=len(exercise.parts) > 1)
 
 

@@ -216,6 +216,7 @@ def test_latent_attention_caches_its_compressed_vector() -> None:
         ("mistral-7b-v0.1", "kv_bytes_per_sequence", {"context": "4097"}, "4,096"),
         ("mistral-7b-v0.1", "concurrency", {"context": "8192"}, "4,096"),
         ("mistral-7b-v0.1", "context", {"concurrency": "8"}, "4,096"),
+        ("mistral-7b-v0.1", "sequences_per_gpu", {"prompt": "4000", "output": "97"}, "4,096"),
         ("gemma-3-1b", "token_capacity", {}, "512"),
     ],
 )
@@ -229,6 +230,7 @@ def test_what_the_laws_do_not_cover_is_refused_by_name(
 
 
 def test_a_context_inside_the_sliding_window_is_covered() -> None:
+    assert calc("sequences_per_gpu", "mistral-7b-v0.1", "h100", prompt="4000", output="96") == 122
     assert calc("kv_bytes_per_sequence", "mistral-7b-v0.1", context="4096") == 4096 * 131072
 
 

@@ -175,6 +175,13 @@ def test_an_answer_may_begin_with_a_minus_sign(desk: Desk, arguments: tuple[str,
     assert row.raw == " ".join(a for a in arguments if a != "--")
 
 
+def test_an_exercise_that_was_never_posed_is_drawn_and_recorded_by_its_first_answer(desk: Desk) -> None:
+    assert desk.run("submit", "max-context/9", "1 token", "--dry-run").exit_code == 0
+    assert [row for row in desk.rows(Posed) if row.family == "max-context"] == []
+    assert desk.json("submit", "max-context/9", "1 token", status=1)["exercise"] == "max-context/9"
+    assert [row.seed for row in desk.rows(Posed) if row.family == "max-context"] == [9]
+
+
 @pytest.mark.parametrize("option", ["--jsn", "-json", "--dry_run", "--prat=b", "--exit-zer"])
 def test_a_mistyped_option_is_an_error_with_a_suggestion(desk: Desk, option: str) -> None:
     done = desk.run("submit", "sample/7", "14", option)
