@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -22,9 +23,26 @@ class Domain:
     open_high: bool = False
 
     def __contains__(self, value: Exact) -> bool:
-        if self.integer and Fraction(value).denominator != 1:
+        if self.integer and value.denominator != 1:
             return False
         return not (self.below(value) or self.above(value))
+
+    @property
+    def first(self) -> int:
+        """The smallest whole number of the domain; 0 where it has none."""
+        return 0 if self.low is None else math.floor(self.low) + 1 if self.open_low else math.ceil(self.low)
+
+    @property
+    def last(self) -> int | None:
+        """The largest whole number of the domain; None where it has none."""
+        return None if self.high is None else math.ceil(self.high) - 1 if self.open_high else math.floor(self.high)
+
+    @property
+    def inside(self) -> Exact:
+        """A value that is no end of the domain where the domain has other values than its ends."""
+        if self.integer or self.high is None:
+            return self.first + 1 if self.last is None else (self.first + self.last) // 2
+        return Fraction(1, 2) * ((self.low or 0) + self.high)
 
     def below(self, value: Exact) -> bool:
         """Say whether a value lies under the domain."""

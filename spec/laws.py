@@ -17,8 +17,9 @@ import sympy
 from spec import solving
 from spec.compiling import Body, compiled, exact_kind, unit_kind
 from spec.quantities import Quantity
+from spec.rearranging import rearranged
 from spec.senses import sense
-from spec.solving import Exact, Infeasible, NotInvertible, OutsideDomain
+from spec.solving import Condition, Exact, Infeasible, NotInvertible, OutsideDomain
 from spec.units import ONE, Unit, unit
 
 __all__ = ["Bound", "Exact", "Identity", "Infeasible", "Law", "NotInvertible", "OutsideDomain", "Slip", "author_order"]
@@ -102,6 +103,20 @@ class Law:
         return tuple(c.rhs - c.lhs if c.rel_op in {"<", "<="} else c.lhs - c.rhs for c in self.where)
 
     @cached_property
+    def conditions(self) -> tuple[Condition, ...]:
+        """The joint conditions as they are checked."""
+        return tuple(
+            Condition(
+                str(condition),
+                tuple(sorted(s.name for s in condition.free_symbols)),
+                compiled(fact, exact_kind()),
+                condition.rel_op in {"<", ">"},
+                self._unit_of(fact).base_name(),
+            )
+            for condition, fact in zip(self.where, self.facts, strict=True)
+        )
+
+    @cached_property
     def senses(self) -> dict[str, int | None]:
         """How the room `right - left` (of an Identity: the value) moves with each symbol."""
         symbols = {n: s for n, s in self.symbols.items() if s != self.left or not self.is_identity}
@@ -144,6 +159,22 @@ class Law:
         """
         return solving.solve(self, name, solving.checked(self, name, known))
 
+    def method(self, name: str) -> str:
+        """Say how the law is solved for a symbol.
+
+        One of `direct`, `closed form`, `branches` (each branch of a Max or Min is solved and tried), `bisection`
+        (over the whole numbers), or `not invertible: ` with the reason.
+        """
+        way = solving.route(self, solving.symbol_of(self, name))
+        return f"{way.method}: {way.reason}" if way.reason else way.method
+
+    def solution(self, name: str) -> Any:
+        """Return the law solved for a symbol as a formula to print, or None where it is solved by search.
+
+        The formula gives what `solve` gives wherever that is a value; of a Max it is the branch that binds.
+        """
+        return rearranged(self, solving.symbol_of(self, name))
+
     def check_units(self) -> None:
         """Compare the units of both sides, literals included.
 
@@ -151,11 +182,9 @@ class Law:
             UnitMismatch: a sum adds unlike things.
             ValueError: the two sides do not measure the same thing on the same scale.
         """
-        units = {name: symbol.unit for name, symbol in self.symbols.items()}
-        left, right = (compiled(side, unit_kind())(**units) for side in (self.left, self.right))
-        scaled = right if self.is_identity else left
-        other = left if self.is_identity else right
-        got = (scaled if isinstance(scaled, Unit) else ONE) * unit(self.constant)
+        left, right = self._unit_of(self.left), self._unit_of(self.right)
+        scaled, other = (right, left) if self.is_identity else (left, right)
+        got = scaled * unit(self.constant)
         if (got.dimension, got.factor) != (other.dimension, other.factor):
             raise ValueError(
                 f"{self.name}: {got.base_name()} x {got.factor} against {other.base_name()} x {other.factor}"
@@ -164,8 +193,11 @@ class Law:
     @cached_property
     def right_unit(self) -> str:
         """The unit of the right side, in which a deficit is counted."""
-        found = compiled(self.right, unit_kind())(**{name: symbol.unit for name, symbol in self.symbols.items()})
-        return found.base_name() if isinstance(found, Unit) else "1"
+        return self._unit_of(self.right).base_name()
+
+    def _unit_of(self, side: Any) -> Unit:
+        found = compiled(side, unit_kind())(**{name: symbol.unit for name, symbol in self.symbols.items()})
+        return found if isinstance(found, Unit) else ONE
 
     def with_slip(self, slip: Slip) -> Law:
         """Return the law as someone who makes this slip would use it."""

@@ -22,9 +22,8 @@ def flat(node: Any) -> Any:
         return node
     args = [flat(arg) for arg in node.args]
     if node.is_Add or node.is_Mul:
-        merged = [inner for arg in args for inner in (arg.args if arg.func == node.func else (arg,))]
-        return node.func(*merged, evaluate=False)
-    return node.func(*args, evaluate=False) if node.is_Pow else node.func(*args)
+        args = [inner for arg in args for inner in (arg.args if arg.func == node.func else (arg,))]
+    return node.func(*args, evaluate=False)
 
 
 class _Latex(LatexPrinter):  # type: ignore[misc]  # SymPy ships no types

@@ -140,8 +140,8 @@ service_time = Quantity("service_time", "T_s", "s", d.POSITIVE, "time one reques
 mean_concurrency = Quantity("mean_concurrency", "L_q", "sequence", d.POSITIVE, "mean number of sequences in service", "sizing", tex=r"\bar{N}")
 sequences_per_gpu = Quantity("sequences_per_gpu", "n_g", "sequence/GPU", d.COUNT_OR_ZERO, "sequences one GPU holds", "sizing")
 gpus = Quantity("gpus", "G", "GPU", d.COUNT, "GPUs (replicas)", "scaling")
-offered_load = Quantity("offered_load", "a_L", "request", d.POSITIVE, "offered load", "sizing")
-servers = Quantity("servers", "n_srv", "request", d.COUNT, "requests the system serves at once", "sizing")
+offered_load = Quantity("offered_load", "a_L", "request", d.Domain(0, 8_000, open_low=True), "offered load", "sizing")
+servers = Quantity("servers", "n_srv", "request", d.Domain(1, 10_000, integer=True), "requests the system serves at once", "sizing")
 blocking = Quantity("blocking", "B_E", "1", d.SHARE, "share of requests turned away", "sizing")
 waiting = Quantity("waiting", "C_E", "1", d.SHARE, "share of requests that wait", "sizing")
 # fmt: on

@@ -18,11 +18,12 @@ class ErlangB(Algorithm):
 
     @staticmethod
     def exact(servers: int, load: Exact) -> Exact:
-        """Start at 1 for no server and add one server at a time."""
-        blocked = Fraction(1)
+        """Start at 1 for no server and add one server at a time, on the reciprocal: it needs no division."""
+        over, under = 1, 1
         for n in range(1, servers + 1):
-            blocked = load * blocked / (n + load * blocked)
-        return blocked
+            over *= load.numerator
+            under = over + n * load.denominator * under
+        return Fraction(over, under)
 
 
 class ErlangC(Algorithm):

@@ -7,16 +7,17 @@ over the integers and checked; a Max is solved branch by branch and checked. Bou
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import sympy
 
-from spec.compiling import Algorithm, Body, compiled, exact_kind
-from spec.senses import sense
+from spec.compiling import Body, compiled, exact_kind
+from spec.domains import Domain
+from spec.rearranging import roots
 
 if TYPE_CHECKING:
     from spec.laws import Law
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 Exact = int | Fraction
 SEARCH_LIMIT = 2**256  # beyond this an integer answer counts as unbounded
+LARGEST_EXPONENT = 1000  # of a number given as text: more digits than any quantity has, and quick to work out
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +35,8 @@ class Infeasible:
     Attributes:
         law: the law that has no solution.
         gives: the quantity asked for.
-        why: `below`, `above` (the value would lie outside its domain), `broken` (the bound fails at every valid value),
-            `not-whole` (the value is no whole number) or `unbounded`.
+        why: `below`, `above` (the value would lie outside its domain), `broken` (the law fails at every valid value),
+            `not-whole` (no whole number gives it) or `unbounded`.
         deficit: by how much, in `unit`; for `not-whole` the value itself.
     """
 
@@ -74,24 +76,35 @@ def exact_number(name: str, value: Any) -> Exact:
     """Take an int, Fraction, Decimal or numeric string; a float is refused, since it has already lost the number.
 
     Raises:
-        TypeError: the value is a float or no number at all.
+        TypeError: the value is a float, no number at all, or one of more than a thousand digits.
     """
-    if isinstance(value, bool):
+    if isinstance(value, int):
         return int(value)
-    if isinstance(value, int | Fraction):
-        return value
+    if isinstance(value, Fraction):
+        return _whole(value)
     if isinstance(value, Decimal | str):
-        return _whole(Fraction(value))
+        try:
+            over, _, under = str(value).partition("/")
+            return _whole(_decimal(over) / _decimal(under or "1"))
+        except (InvalidOperation, ZeroDivisionError, ValueError):
+            raise TypeError(f"{name}={str(value)[:40]!r} is not a number such as '80', '0.1' or '1/3'") from None
     raise TypeError(f"{name}={value!r} is not exact; give an int, a Fraction or a string such as '0.1'")
+
+
+def _decimal(text: str) -> Fraction:
+    number = Decimal(text)
+    if not number.is_finite() or abs(number.adjusted()) > LARGEST_EXPONENT or len(text) > LARGEST_EXPONENT:
+        raise ValueError(text)
+    return Fraction(number)
 
 
 def checked(law: Law, wanted: str, known: dict[str, Any]) -> dict[str, Exact]:
     """Return the givens as exact numbers inside their domains, all present and none too many."""
-    if wanted and wanted not in law.symbols:
-        raise TypeError(f"{law.name} does not contain {wanted!r}; it has {', '.join(law.symbols)}")
-    missing = law.symbols.keys() - known.keys() - {wanted}
-    extra = known.keys() - law.symbols.keys() | (known.keys() & {wanted})
-    if missing or extra:
+    if wanted:
+        symbol_of(law, wanted)
+    if len(known) != len(law.symbols) - bool(wanted) or wanted in known or not known.keys() <= law.symbols.keys():
+        missing = law.symbols.keys() - known.keys() - {wanted}
+        extra = known.keys() - law.symbols.keys() | (known.keys() & {wanted})
         words = [f"needs {', '.join(sorted(missing))}"] * bool(missing) + [
             f"does not take {', '.join(sorted(extra))}"
         ] * bool(extra)
@@ -99,6 +112,17 @@ def checked(law: Law, wanted: str, known: dict[str, Any]) -> dict[str, Exact]:
     values = {name: exact_number(name, value) for name, value in known.items()}
     check_domains(law, values)
     return values
+
+
+def symbol_of(law: Law, name: str) -> Quantity:
+    """Return the symbol of that name.
+
+    Raises:
+        TypeError: the law does not contain it.
+    """
+    if name not in law.symbols:
+        raise TypeError(f"{law.name} does not contain {name!r}; it has {', '.join(law.symbols)}")
+    return law.symbols[name]
 
 
 def check_domains(law: Law, values: dict[str, Exact]) -> None:
@@ -110,20 +134,36 @@ def check_domains(law: Law, values: dict[str, Exact]) -> None:
     for name, value in values.items():
         if value not in law.symbols[name].domain:
             raise OutsideDomain(name, value, str(law.symbols[name].domain))
-    for condition in law.where:
-        names = {s.name for s in condition.free_symbols}
-        if names <= values.keys():
-            left, right = (compiled(side, exact_kind())(**values) for side in condition.args)
-            if not _holds(left, condition.rel_op, right):
-                raise OutsideDomain(
-                    " and ".join(sorted(names)),
-                    " and ".join(str(values[n]) for n in sorted(names)),
-                    f"such that {condition}",
-                )
+    for condition in law.conditions:
+        if condition.missed_by(values) is not None:
+            given = " and ".join(str(values[n]) for n in condition.names)
+            raise OutsideDomain(" and ".join(condition.names), given, f"such that {condition.says}")
 
 
-def _holds(left: Exact, relation: str, right: Exact) -> bool:
-    return {"<": left < right, "<=": left <= right, ">": left > right, ">=": left >= right}[relation]
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A joint condition of a law, such as `a + s < 1`: its `room` is not negative, and not zero where it is strict.
+
+    Attributes:
+        says: the condition as text.
+        names: its quantities.
+        room: how much is left of it, from those quantities.
+        strict: equality breaks it.
+        unit: the unit of the room.
+    """
+
+    says: str
+    names: tuple[str, ...]
+    room: Body
+    strict: bool
+    unit: str
+
+    def missed_by(self, values: Mapping[str, Exact]) -> Exact | None:
+        """Say by how much values miss it: None where they keep it or do not name all of its quantities."""
+        if not all(name in values for name in self.names):
+            return None
+        room = self.room(**values)
+        return _whole(-room) if room < 0 or (self.strict and room == 0) else None
 
 
 def _whole(value: Exact) -> Exact:
@@ -136,18 +176,67 @@ def room(law: Law, values: dict[str, Exact]) -> Exact:
     return _whole(right(**values) - left(**values))
 
 
+@dataclass(frozen=True, slots=True)
+class Route:
+    """How a law is solved for one of its symbols.
+
+    Attributes:
+        method: `direct`, `closed form`, `branches` (of a Max or Min, each tried), `bisection` or `not invertible`.
+        reason: why it is not invertible.
+        edges: the rational solutions of left = right, one for each branch.
+        rising: how the room (of an Identity: the right side) moves with the symbol.
+    """
+
+    method: str
+    reason: str = ""
+    edges: tuple[Body, ...] = ()
+    rising: int = 0
+
+
+def route(law: Law, symbol: Quantity) -> Route:
+    """Find how a law is solved for a symbol; found once."""
+    cache: dict[Quantity, Route] = law.__dict__.setdefault("_routes", {})
+    if symbol not in cache:
+        cache[symbol] = _route(law, symbol)
+    return cache[symbol]
+
+
+def _route(law: Law, symbol: Quantity) -> Route:
+    if law.is_identity and symbol == law.left:
+        return Route("direct")
+    if symbol in law.not_invertible:
+        return Route("not invertible", law.not_invertible[symbol])
+    rising, edges, whole = law.senses[symbol.name], tuple(closed_form(law, symbol)), symbol.domain.integer
+    if not rising and not (law.is_identity and edges):
+        reason = "its sense is not decided" if rising is None else "the law does not move with it"
+        return Route("not invertible", reason)
+    if not whole and law.relation == "<":
+        return Route("not invertible", "the bound is strict, so no extreme value exists")
+    if not whole and not edges:
+        return Route("not invertible", "it has no rational solution")
+    if not edges or (not law.is_identity and whole and len(edges) > 1):
+        return Route("bisection", "", edges, rising or 0)
+    picked = any(pick.has(symbol) for side in (law.left, law.right) for pick in side.atoms(sympy.Max, sympy.Min))
+    return Route("branches" if picked else "closed form", "", edges, rising or 0)
+
+
 def solve(law: Law, name: str, known: dict[str, Exact]) -> Exact | Infeasible:
     """Solve for one symbol; the givens are already checked.
 
     Where several values satisfy an Identity (a step of a ceiling, the branch of a Max that does not bind), the one
     returned is an end of that set.
+
+    Raises:
+        NotInvertible: the law does not give this symbol, or every value satisfies it.
     """
     symbol = law.symbols[name]
-    if law.is_identity:
-        if symbol == law.left:
-            return _in_domain(law, symbol, _whole(law.bodies[1](**known)))
-        return _solve_identity(law, symbol, known)
-    return _solve_bound(law, symbol, known)
+    way = route(law, symbol)
+    if way.method == "direct":
+        return _in_domain(law, symbol, _whole(law.bodies[1](**known)))
+    if way.method == "not invertible":
+        raise NotInvertible(law.name, name, way.reason)
+    problem = _Problem(law, symbol, known, way)
+    return problem.equal() if law.is_identity else problem.extreme()
 
 
 def _in_domain(law: Law, symbol: Quantity, value: Exact) -> Exact | Infeasible:
@@ -156,7 +245,7 @@ def _in_domain(law: Law, symbol: Quantity, value: Exact) -> Exact | Infeasible:
         return Infeasible(law.name, symbol.name, "below", domain.low - value, unit)  # type: ignore[operator]  # below means that low exists
     if domain.above(value):
         return Infeasible(law.name, symbol.name, "above", value - domain.high, unit)  # type: ignore[operator]  # above means that high exists
-    if domain.integer and Fraction(value).denominator != 1:
+    if domain.integer and value.denominator != 1:
         return Infeasible(law.name, symbol.name, "not-whole", value, unit)
     return value
 
@@ -165,127 +254,126 @@ def closed_form(law: Law, symbol: Quantity) -> list[Body]:
     """Return the rational solutions of left = right, one for each branch of a Max or Min; empty where there is none."""
     cache = law.__dict__.setdefault("_closed_forms", {})
     if symbol not in cache:
-        cache[symbol] = [compiled(s, exact_kind()) for s in _solutions(law.left.doit() - law.right.doit(), symbol)]
+        cache[symbol] = [compiled(s, exact_kind()) for s in roots(law.left.doit() - law.right.doit(), symbol)]
     bodies: list[Body] = cache[symbol]
     return bodies
 
 
-def _solutions(difference: Any, symbol: Quantity) -> list[Any]:
-    found = []
-    for branch in _branches(difference):
-        if any(step.has(symbol) for step in branch.atoms(sympy.floor, sympy.ceiling, Algorithm)):
-            return []
-        numerator = sympy.fraction(sympy.together(branch))[0]
-        polynomial = sympy.Poly(numerator, symbol) if numerator.has(symbol) else None
-        if polynomial is None:
-            continue
-        if polynomial.degree() != 1:
-            return []
-        slope, constant = polynomial.all_coeffs()
-        found.append(sympy.factor(-constant / slope))
-    return found
-
-
-def _branches(node: Any) -> list[Any]:
-    pick = next(iter(node.atoms(sympy.Max, sympy.Min)), None)
-    if pick is None:
-        return [node]
-    return [b for arg in pick.args for b in _branches(node.xreplace({pick: arg}))]
-
-
-def _refuse_declared(law: Law, symbol: Quantity) -> None:
-    if symbol in law.not_invertible:
-        raise NotInvertible(law.name, symbol.name, law.not_invertible[symbol])
-
-
-def _solve_identity(law: Law, symbol: Quantity, known: dict[str, Exact]) -> Exact | Infeasible:
-    _refuse_declared(law, symbol)
-    target, body = known[law.left.name], law.bodies[1]
-    candidates = _candidates(law, symbol, known)
-    for value in candidates:
-        if body(**known, **{symbol.name: value}) == target:
-            return _in_domain(law, symbol, value)
-    if candidates and not law.right.atoms(sympy.Max, sympy.Min):
-        return _in_domain(law, symbol, candidates[0])
-    direction = _direction(law, symbol, law.right)
-    if not symbol.domain.integer:
-        if closed_form(law, symbol):
-            return Infeasible(law.name, symbol.name, "broken")
-        raise NotInvertible(law.name, symbol.name, "it has no rational solution")
-    if direction > 0:
-        found = _last(symbol, lambda v: body(**known, **{symbol.name: v}) <= target)
-    else:
-        above = _last(symbol, lambda v: body(**known, **{symbol.name: v}) > target)
-        found = math.ceil(symbol.domain.low or 0) if above is None else above + 1
-    if found is not None and found in symbol.domain and body(**known, **{symbol.name: found}) == target:
-        return found
-    return Infeasible(law.name, symbol.name, "broken")
-
-
-def _candidates(law: Law, symbol: Quantity, known: dict[str, Exact]) -> list[Exact]:
-    values = []
-    for body in closed_form(law, symbol):
-        try:
-            values.append(_whole(body(**known)))
-        except ZeroDivisionError:
-            continue
-    return values
-
-
-def _direction(law: Law, symbol: Quantity, side: Any) -> int:
-    found = sense(side, symbol, law.facts)
-    if not found:
-        raise NotInvertible(
-            law.name, symbol.name, "its sense is not decided" if found is None else "the law does not move with it"
-        )
-    return found
-
-
-def _last(symbol: Quantity, satisfied: Callable[[int], bool]) -> int | None:
+def last(domain: Domain, satisfied: Callable[[int], bool]) -> int | None:
     """Return the last integer of the domain for which a predicate, true and then false for ever, is true.
 
-    None where it fails from the start; SEARCH_LIMIT where it never fails.
+    None where it fails from the start; the end of the domain, or SEARCH_LIMIT without one, where it never fails.
     """
-    low = math.ceil(symbol.domain.low or 0)
+    low, top = domain.first, domain.last if domain.last is not None else SEARCH_LIMIT
     if not satisfied(low):
         return None
-    step = 1
-    top = symbol.domain.high
-    while satisfied(low + step):
-        low, step = low + step, step * 2
-        if low > SEARCH_LIMIT or (top is not None and low >= top):
-            return SEARCH_LIMIT if top is None else math.floor(top)
-    while step > 1:
-        step //= 2
-        if satisfied(low + step):
-            low += step
+    step, probe = 1, low
+    while probe < top:
+        probe = min(low + step, top)
+        if not satisfied(probe):
+            break
+        low, step = probe, step * 2
+    while probe - low > 1:
+        middle = (low + probe) // 2
+        low, probe = (middle, probe) if satisfied(middle) else (low, middle)
     return low
 
 
-def _solve_bound(law: Law, symbol: Quantity, known: dict[str, Exact]) -> Exact | Infeasible:
-    _refuse_declared(law, symbol)
-    rising = law.senses[symbol.name]  # of the room right - left
-    if not rising:
-        raise NotInvertible(
-            law.name, symbol.name, "its sense is not decided" if rising is None else "the law does not move with it"
+class _Problem:
+    """One symbol of a law to be found from the others."""
+
+    def __init__(self, law: Law, symbol: Quantity, known: dict[str, Exact], way: Route) -> None:
+        self.law, self.symbol, self.known, self.way = law, symbol, known, way
+        self.domain, self.maximum = symbol.domain, way.rising < 0
+
+    def room(self, value: Exact) -> Exact:
+        return room(self.law, {**self.known, self.symbol.name: value})
+
+    def satisfied(self, value: Exact) -> bool:
+        left = self.room(value)
+        return left >= 0 if self.law.relation == "<=" else left > 0
+
+    def candidates(self) -> Iterator[Exact]:
+        for edge in self.way.edges:
+            try:
+                yield _whole(edge(**self.known))
+            except ZeroDivisionError:
+                continue
+
+    def none(self, why: str, deficit: Exact | None = None) -> Infeasible:
+        return Infeasible(self.law.name, self.symbol.name, why, deficit, "" if deficit is None else self.law.right_unit)
+
+    def undetermined(self) -> NotInvertible:
+        return NotInvertible(self.law.name, self.symbol.name, "every value satisfies it here")
+
+    def equal(self) -> Exact | Infeasible:
+        """Solve an Identity."""
+        if not self.way.edges:
+            return self._step()
+        for value in self.candidates():
+            if self.room(value) == 0:
+                return _in_domain(self.law, self.symbol, value)
+        if self.way.method == "closed form" and self.room(self.domain.inside) == 0:
+            raise self.undetermined()
+        return self.none("broken")
+
+    def _step(self) -> Exact | Infeasible:
+        """Solve by bisection for the last integer up to the target, or the first one down to it."""
+        rising, target = self.way.rising > 0, self.known[self.law.left.name]
+        body = self.law.bodies[1]
+
+        def before(value: int) -> bool:
+            reached = body(**self.known, **{self.symbol.name: value})
+            return bool(reached <= target if rising else reached > target)
+
+        end = last(self.domain, before)
+        found = end if rising else self.domain.first if end is None else end + 1
+        if found is not None and found in self.domain and self.room(found) == 0:
+            if found == SEARCH_LIMIT:
+                raise self.undetermined()
+            return found
+        return self.none(
+            "below" if end is None else "above" if end in {SEARCH_LIMIT, self.domain.last} else "not-whole"
         )
 
-    def satisfied(value: Exact) -> bool:
-        left = room(law, {**known, symbol.name: value})
-        return left >= 0 if law.relation == "<=" else left > 0
+    def extreme(self) -> Exact | Infeasible:
+        """Solve a Bound for its largest or smallest valid value."""
+        value = self._whole_edge() if self.domain.integer else self._edge()
+        if isinstance(value, Infeasible):
+            return value
+        worst, best = (self.domain.below, self.domain.low) if self.maximum else (self.domain.above, self.domain.high)
+        if worst(value) or (self.way.method == "branches" and not self.satisfied(value)):
+            return self.none("broken", None if best is None else _whole(-self.room(best)))
+        return self._within(value)
 
-    if not symbol.domain.integer:
-        return _solve_continuous(law, symbol, known, satisfied)
-    candidates = _candidates(law, symbol, known)
-    if len(candidates) == 1:
-        extreme = _rounded(candidates[0], maximum=rising < 0, strict=law.relation == "<")
-    elif rising < 0:
-        found = _last(symbol, satisfied)
-        extreme = SEARCH_LIMIT if found == SEARCH_LIMIT else -1 if found is None else found
-    else:
-        found = _last(symbol, lambda v: not satisfied(v))
-        extreme = math.ceil(symbol.domain.low or 0) if found is None else found if found == SEARCH_LIMIT else found + 1
-    return _extreme(law, symbol, known, extreme, maximum=rising < 0)
+    def _within(self, value: Exact) -> Exact:
+        end = self.domain.high if self.maximum else self.domain.low
+        beyond = self.domain.above(value) if self.maximum else self.domain.below(value)
+        if not beyond or end is None:
+            return value
+        if end not in self.domain:
+            raise self.undetermined()
+        return end
+
+    def _whole_edge(self) -> Exact | Infeasible:
+        edges = list(self.candidates())
+        if len(edges) == 1 and self.way.method != "bisection":
+            return _rounded(edges[0], maximum=self.maximum, strict=self.law.relation == "<")
+        if self.maximum:
+            end = last(self.domain, self.satisfied)
+            return self.none("unbounded") if end == SEARCH_LIMIT else self.domain.first - 1 if end is None else end
+        end = last(self.domain, lambda value: not self.satisfied(value))
+        return self.none("broken") if end == SEARCH_LIMIT else self.domain.first if end is None else end + 1
+
+    def _edge(self) -> Exact | Infeasible:
+        for value in self.candidates():
+            if self.room(value) == 0:
+                return value
+        if not self.satisfied(self.domain.inside):
+            return self.none("broken")
+        if self.maximum:
+            return self.none("unbounded") if self.domain.high is None else self.domain.high
+        raise self.undetermined()
 
 
 def _rounded(value: Exact, *, maximum: bool, strict: bool) -> int:
@@ -293,32 +381,3 @@ def _rounded(value: Exact, *, maximum: bool, strict: bool) -> int:
     if maximum:
         return math.ceil(value) - 1 if strict else math.floor(value)
     return math.floor(value) + 1 if strict else math.ceil(value)
-
-
-def _extreme(law: Law, symbol: Quantity, known: dict[str, Exact], value: int, *, maximum: bool) -> Exact | Infeasible:
-    domain = symbol.domain
-    if value >= SEARCH_LIMIT:
-        return Infeasible(law.name, symbol.name, "unbounded" if maximum else "broken")
-    beyond = domain.below(value) if maximum else domain.above(value)
-    if beyond:
-        end = domain.low if maximum else domain.high
-        short = -room(law, {**known, symbol.name: end})  # type: ignore[dict-item]  # beyond means that the end exists
-        return Infeasible(law.name, symbol.name, "broken", short, law.right_unit)
-    if maximum and domain.above(value):
-        return math.floor(domain.high)  # type: ignore[arg-type]  # above means that high exists
-    if not maximum and domain.below(value):
-        return math.ceil(domain.low)  # type: ignore[arg-type]  # below means that low exists
-    return value
-
-
-def _solve_continuous(
-    law: Law, symbol: Quantity, known: dict[str, Exact], satisfied: Callable[[Exact], bool]
-) -> Exact | Infeasible:
-    if law.relation == "<":
-        raise NotInvertible(law.name, symbol.name, "the bound is strict, so no extreme value exists")
-    for value in _candidates(law, symbol, known):
-        if satisfied(value) and room(law, {**known, symbol.name: value}) == 0:
-            return _in_domain(law, symbol, value)
-    if closed_form(law, symbol):
-        return Infeasible(law.name, symbol.name, "broken")
-    raise NotInvertible(law.name, symbol.name, "it has no rational solution")
