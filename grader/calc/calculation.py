@@ -42,11 +42,7 @@ class Underived(Unusable):
 
     def __str__(self) -> str:
         wanted = [f"{name}=..." for name in self.missing] + [f"{option} NAME" for option in self.catalogue]
-        return (
-            f"{self.goal} cannot be found from this; add {' '.join(wanted)}."
-            if wanted
-            else f"No law gives {self.goal}."
-        )
+        return f"{self.goal} cannot be found from this{'; add ' if wanted else ''}{' '.join(wanted)}."
 
 
 class NotCovered(Unusable):
@@ -137,10 +133,8 @@ def _brought(given: Mapping[str, Exact], model: Model | None, gpu: GPU | None) -
         if row is not None:
             numbers: Mapping[str, Any] = row.quantities()
             brought |= {n: Used(known[n], _whole(v), row.name) for n, v in numbers.items() if n in known}
-    structure = set(laws()["parameters"].symbols) - {"parameters"}
-    if any(
-        name in structure and brought.get(name) is not None and brought[name].value != v for name, v in given.items()
-    ):
+    changed = {name for name, value in given.items() if name in brought and brought[name].value != value}
+    if changed & laws()["parameters"].symbols.keys():
         brought.pop("parameters", None)
     return brought | {name: Used(known[name], value, GIVEN) for name, value in given.items()}
 
@@ -177,6 +171,7 @@ def _links(
     except NoDerivation as nothing:
         if model is not None:
             _name_the_gap(goal, brought, every, model, found)
+        _name_the_obstacle(goal, brought, applicable)
         raise _underived(nothing, brought, applicable, model) from None
 
 
@@ -213,6 +208,14 @@ def _name_the_gap(
         for trait in found:
             if link.law.name in trait.breaks:
                 raise NotCovered(goal, model.name, trait.says, link.law.name) from None
+
+
+def _name_the_obstacle(goal: str, brought: Mapping[str, Used], applicable: Sequence[Law]) -> None:
+    """Raise Unsolved if a law has everything it needs but is not solved for the goal."""
+    reached = closure(brought, applicable, goal=goal)
+    for law in applicable:
+        if goal in law.symbols and law.symbols.keys() - {goal} <= reached.keys():
+            raise Unsolved(goal, law.not_invertible[law.symbols[goal]]) from None
 
 
 def _underived(
@@ -258,8 +261,8 @@ def _followed(
         except (NotInvertible, ZeroDivisionError) as error:
             raise Unsolved(links[-1].gives, str(error)) from None
         if isinstance(result, Infeasible):
-            short = result.why != "not-whole" and result.deficit is not None
-            deficit = exact(result.deficit) if short and result.deficit is not None else None
+            short = result.deficit if result.why in {"below", "broken"} else None
+            deficit = None if short is None else exact(short)
             steps.append(Step(result.law, link.gives, None, result.unit, deficit))
             break
         values = values | {link.gives: result}

@@ -215,12 +215,16 @@ def _derivation(found: Calculation) -> list[Line]:
 def _reason(found: Calculation) -> str | None:
     """Say why there is no value."""
     from grader.wording import reason
+    from spec.quantities import quantities
     from spec.solving import Infeasible
 
     if not isinstance(found.result, Infeasible):
         return None
     if "=" in found.result.why or "<" in found.result.why:
         return f"A law on the way holds only where {found.result.why}, which is not so here."
+    if found.result.why == "above":
+        symbol = quantities()[found.result.gives]
+        return f"There would be too much: {symbol.says} would exceed {symbol.domain.high}."
     return reason(found.result)
 
 

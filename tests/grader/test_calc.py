@@ -28,7 +28,7 @@ from grader.exercise import exact
 from spec import catalog
 from spec.domains import FLAG, SHARE
 from spec.index import laws
-from spec.quantities import quantities
+from spec.quantities import Quantity, quantities
 from spec.solving import Infeasible
 from spec.units import unit
 
@@ -239,6 +239,33 @@ def test_the_parameters_of_a_model_with_experts_are_looked_up_and_said_to_be() -
     found = calculate(named("parameters"), {}, model)
     assert (found.result, found.steps, found.source) == (model.parameters, (), model.source)
     assert calculate(named("weights"), {}, model).result == 2 * (model.parameters or 0)
+
+
+@pytest.mark.fuzz
+@given(data=st.data(), goal=st.sampled_from(sorted(QUANTITIES)))
+def test_any_question_has_a_value_in_its_domain_or_none_or_one_sentence(data: st.DataObject, goal: str) -> None:
+    names = data.draw(st.sets(st.sampled_from(sorted(QUANTITIES.keys() - {goal})), max_size=12))
+    values = {name: _some(data, QUANTITIES[name]) for name in sorted(names)}
+    model = data.draw(st.sampled_from([None, *catalog.models().values()]))
+    gpu = data.draw(st.sampled_from([None, *catalog.gpus().values()]))
+    try:
+        found = calculate(QUANTITIES[goal], values, model, gpu)
+    except Unusable as error:
+        sentence = str(error)
+    else:
+        sentence = "" if isinstance(found.result, Infeasible) else str(readable(found.result, "1"))
+        assert isinstance(found.result, Infeasible) or found.result in QUANTITIES[goal].domain
+        assert {used.quantity.name for used in found.used} & set(found.unused) == set()
+    assert "\n" not in sentence
+
+
+def _some(data: st.DataObject, quantity: Quantity) -> int | Fraction:
+    domain = quantity.domain
+    if domain.integer:
+        high = min(100_000 if domain.last is None else domain.last, 100_000 if quantity.name != "servers" else 50)
+        return data.draw(st.integers(domain.first, high))
+    value = data.draw(st.fractions(0, 1 if domain.high is not None else 10**12, max_denominator=1000))
+    return value if value in domain else domain.inside
 
 
 def test_what_is_given_wins_over_the_catalogue() -> None:

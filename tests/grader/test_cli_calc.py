@@ -76,6 +76,15 @@ def test_no_such_value_is_an_answer() -> None:
     assert (done.exit_code, done.stdout.splitlines()[0]) == (0, "context = none")
 
 
+def test_a_value_above_its_domain_is_said() -> None:
+    found = calc(
+        "mfu", "prefill_flops=1e15 FLOP", "prefill_bytes=1 B", "compute=1TFLOPS", "bandwidth=1TB/s", "prefill_time=1s"
+    )
+    assert found["value"] == "none"
+    found = calc("activation_share_of_total", "gpu_memory=10GB", "activations=12GB")
+    assert found["reason"].startswith("There would be too much")
+
+
 def test_a_condition_that_fails_is_said() -> None:
     found = calc("kv_budget", "gpu_memory=10GB", "weights=14GB", "activation_share_of_remaining=10%")
     assert "weights <= gpu_memory" in found["reason"]
@@ -112,6 +121,7 @@ def test_values_are_exact(arguments: tuple[str, ...], value: str, unit: str) -> 
         (("concurrency", "--gpu", "zzzz"), "--gpus lists them"),
         (("concurrency",), "add context=... --model NAME --gpu NAME"),
         (("flops_per_token", "--model", "mixtral-8x7b"), "experts"),
+        (("offered_load", "servers=10", "blocking=1%"), "cannot be calculated: the load"),
         (("concurrency", "--jsn"), "Did you mean '--json'?"),
         ((), "Name a quantity"),
         (("--catalog", "no/such.toml", "weights"), "cannot read such.toml"),
