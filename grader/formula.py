@@ -62,10 +62,13 @@ class FormulaFamily:
             total *= len(group)
         return total
 
+    def at(self, point: int) -> tuple[str, Part]:
+        """Return the statement and the question of one architecture, counted in mixed radix."""
+        return _at(self, point)
+
     def pose(self, slug: str, seed: int) -> Exercise:
         """Draw one architecture and ask for its formula."""
-        point = Stream(slug, self.revision, seed).below(self.size)
-        statement, part = _at(self, point)
+        statement, part = self.at(Stream(slug, self.revision, seed).below(self.size))
         return Exercise(
             slug,
             self.revision,

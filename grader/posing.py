@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import gcd
 
 from grader.amounts import SILENT, Amount, of_quantity, whole
 from grader.directions import Direction, Question, directions
@@ -21,7 +22,7 @@ from grader.wording import convention, reason, rendered, story
 from spec.solving import Exact, Infeasible
 
 ATTEMPTS = 5000  # draws before a seed is given up; the certificates show that a few suffice
-INFEASIBLE_PERCENT = 17
+BLOCK, NONE_IN_A_BLOCK = 100, 17  # of so many seeds in a row so many have no answer, where a family has such cases
 SEPARATION = 2  # a slip stays at least this many tolerances away from the key
 EDGE = Fraction(1, 10**9)  # a number this close to a whole one, in relation, may be rounded to the wrong side by floats
 FIGURES_OF_A_GIVEN = 7  # a given that is computed must be exact within so many figures
@@ -88,7 +89,7 @@ def search(family: Family, slug: str, seed: int) -> tuple[Posed, int]:
     """
     last = ""
     stream = Stream(slug, family.revision, seed)
-    feasible = not family.infeasible or stream.below(100) >= INFEASIBLE_PERCENT
+    feasible = not (family.infeasible and _without_answer(slug, family.revision, seed))
     points = size(family)
     for tried in range(1, 2 if family.preset else ATTEMPTS + 1):
         found = attempt(family, 0) if family.preset else attempt(family, stream.below(points), feasible=feasible)
@@ -96,6 +97,14 @@ def search(family: Family, slug: str, seed: int) -> tuple[Posed, int]:
             return found, tried
         last = found.reason
     raise Undrawable(slug, seed, last)
+
+
+def _without_answer(slug: str, revision: int, seed: int) -> bool:
+    """Choose the seeds of a block that have no answer: an exact share, in places that nobody can guess."""
+    block, place = divmod(seed, BLOCK)
+    stream = Stream(slug, revision, "none", block)
+    factor = stream.choice([n for n in range(BLOCK) if gcd(n, BLOCK) == 1])
+    return (factor * place + stream.below(BLOCK)) % BLOCK < NONE_IN_A_BLOCK
 
 
 def attempt(family: Family, point: int, *, feasible: bool | None = None) -> Posed | Rejected:

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+import sympy
+
 from grader.amounts import whole
 from grader.menu import quantities_by_name
 from grader.paths import Path, Values
@@ -159,7 +161,8 @@ def _of_rounding(steps: Sequence[Link]) -> list[Variation]:
     found = []
     for i, step in enumerate(steps):
         symbol = step.law.symbols[step.gives]
-        if step.law.is_identity or not symbol.domain.integer or not closed_form(step.law, symbol):
+        solved = step.law.solution(step.gives)
+        if step.law.is_identity or solved is None or not solved.atoms(sympy.floor, sympy.ceiling):
             continue
         maximum, last = step.law.senses[step.gives] == -1, i == len(steps) - 1
         what = "The number" if last else f"The number of {symbol.says}"

@@ -1,6 +1,6 @@
 """The KV cache of one token under multi-head, grouped and multi-query attention (F03)."""
 
-from grader.family import EXACT, Ask, Family, Menu
+from grader.family import EXACT, Ask, Family, Menu, OwnSlip
 from spec import quantities as q
 from spec.memory import kv_bytes_per_token
 
@@ -30,6 +30,14 @@ family = Family(
         Its weights are stored in {{ weight_bits }} each
         {%- if kv_width is defined %} and the elements of its cache in {{ kv_width }} each{% endif %}.""",
     also=(q.hidden, q.heads, q.weight_bits),
+    slips=(
+        OwnSlip(
+            "every-query-head",
+            "Every query head was given keys and values of its own; here fewer of them are kept.",
+            lambda v: None if v["heads"] == v["kv_heads"] else v["heads"],
+            q.kv_heads,
+        ),
+    ),
     objective="kv-cache-size",
     section="kv-cache",
 )

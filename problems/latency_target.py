@@ -15,6 +15,7 @@ def clearly_met_or_missed(draw: Draw) -> bool:
 family = Family(
     asks=Ask(q.batch, "What is the largest batch with which every request meets its target?"),
     inverse=(
+        Ask(q.batch, "How many sequences may the batch hold at most so that no request misses its target?"),
         Ask(q.decode_rate, "At what rate, in tokens/s, must each sequence decode at least to meet the target?"),
         Ask(q.output, "How many output tokens may a request ask for at most to meet the target?"),
     ),

@@ -15,12 +15,9 @@ def of_one_size(draw: Draw) -> bool:
 family = Family(
     asks=Ask(q.ttft, "What is the time to first token, in ms?", "ms"),
     inverse=(
-        Ask(q.prompt, "How long may the prompt be at most, in tokens, if the first token is due after {{ ttft }}?"),
-        Ask(
-            q.prefill_rate,
-            "At what rate, in tokens/s, must prefill run if the first token is due after {{ ttft }}?",
-        ),
-        Ask(q.wait, "How long may it wait at most, in ms, if the first token is due after {{ ttft }}?", "ms"),
+        Ask(q.prompt, "How long must the prompt be, in tokens, for a time to first token of {{ ttft }}?"),
+        Ask(q.prefill_rate, "At what rate, in tokens/s, must prefill run for a time to first token of {{ ttft }}?"),
+        Ask(q.wait, "How long must the wait be, in ms, for a time to first token of {{ ttft }}?", "ms"),
     ),
     by=(ttft,),
     given=Menu(

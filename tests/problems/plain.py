@@ -1,0 +1,133 @@
+"""The keys of all families once more, in plain arithmetic from the printed givens, without the specification.
+
+Every function works on exact numbers and on floats alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+from grader.exercise import Exercise, Part
+
+# One of each unit in bytes, seconds, tokens, sequences.
+UNITS: dict[str, Fraction] = (
+    {
+        "GB": Fraction(10**9),
+        "KiB/token": Fraction(1024),
+        "ms": Fraction(1, 1000),
+        "request/min": Fraction(1, 60),
+    }
+    | dict.fromkeys(
+        (
+            *("", "B", "s", "token", "sequence", "layer", "head", "element", "parameter", "GPU", "request"),
+            *("token/s", "B/token", "sequence/GPU"),
+        ),
+        Fraction(1),
+    )
+    | {"bit": Fraction(1)}
+)  # widths of weights stay in bits
+
+Values = Mapping[str, Any]
+
+
+def budget(v: Values) -> Any:
+    return v["gpu_memory"] - v["weights"] - v["activations"] - v["safety_margin"]
+
+
+def cache(v: Values) -> Any:
+    if "kv_bytes_per_token" in v:
+        return v["kv_bytes_per_token"]
+    return 2 * v["layers"] * v["kv_heads"] * v["head_dim"] * v["kv_width"]
+
+
+def largest(room: Any, each: Any) -> int | None:
+    return None if room < 0 else int(room // each)
+
+
+def service(v: Values) -> Any:
+    return v["ttft"] + v["output"] / v["decode_rate"]
+
+
+def on_one_gpu(v: Values) -> int | None:
+    return largest(budget(v), (v["prompt"] + v["output"]) * cache(v))
+
+
+def gpus(v: Values) -> int | None:
+    held = on_one_gpu(v)
+    return int(v["arrival_rate"] * service(v) // held) + 1 if held else None
+
+
+def hidden(v: Values) -> Any:
+    """The positive root of 12 L H^2 + 2 V H = P."""
+    layers, vocab, parameters = (int(v[n]) for n in ("layers", "vocab", "parameters_approx"))
+    return Fraction(math.isqrt(vocab**2 + 12 * layers * parameters) - vocab, 12 * layers)
+
+
+def at_least(value: Any, low: Any) -> Any:
+    return value if value >= low else None
+
+
+MEMORY: dict[str, Callable[[Values], Any]] = {
+    "concurrency": lambda v: largest(budget(v), v["context"] * cache(v)),
+    "context": lambda v: largest(budget(v), v["concurrency"] * cache(v)),
+    "gpu_memory": lambda v: (
+        v["weights"] + v["activations"] + v["safety_margin"] + v["concurrency"] * v["context"] * cache(v)
+    ),
+    "activations": lambda v: at_least(
+        v["gpu_memory"] - v["weights"] - v["safety_margin"] - v["concurrency"] * v["context"] * cache(v), 0
+    ),
+    "kv_bytes_per_token": lambda v: budget(v) / (v["concurrency"] * v["context"]) if budget(v) > 0 else None,
+}
+TTFT: dict[str, Callable[[Values], Any]] = {
+    "ttft": lambda v: v["wait"] + v["prompt"] / v["prefill_rate"],
+    "prompt": lambda v: at_least((v["ttft"] - v["wait"]) * v["prefill_rate"], 1),
+    "prefill_rate": lambda v: v["prompt"] / (v["ttft"] - v["wait"]) if v["ttft"] > v["wait"] else None,
+    "wait": lambda v: at_least(v["ttft"] - v["prompt"] / v["prefill_rate"], 0),
+}
+LATENCY: dict[str, Callable[[Values], Any]] = {
+    "batch": lambda v: v["slots"] if v["output"] <= v["latency_target"] * v["decode_rate"] else None,
+    "decode_rate": lambda v: v["output"] / v["latency_target"],
+    "output": lambda v: int(v["latency_target"] * v["decode_rate"] // 1),
+}
+LOAD: dict[str, Callable[[Values], Any]] = {
+    "mean_concurrency": lambda v: v["arrival_rate"] * service(v),
+    "arrival_rate": lambda v: v["mean_concurrency"] / service(v),
+    "service_time": lambda v: v["mean_concurrency"] / v["arrival_rate"],
+    "decode_rate": lambda v: v["output"] / (v["mean_concurrency"] / v["arrival_rate"] - v["ttft"]),
+    "sequences_per_gpu": on_one_gpu,
+    "gpus": gpus,
+}
+KEYS: dict[str, dict[str, Callable[[Values], Any]]] = {
+    "parameter-count": {
+        "parameters_approx": lambda v: 12 * v["layers"] * v["hidden"] ** 2 + 2 * v["vocab"] * v["hidden"],
+        "layers": lambda v: (v["parameters_approx"] - 2 * v["vocab"] * v["hidden"]) / (12 * v["hidden"] ** 2),
+        "vocab": lambda v: (v["parameters_approx"] - 12 * v["layers"] * v["hidden"] ** 2) / (2 * v["hidden"]),
+        "hidden": hidden,
+    },
+    "kv-per-token": {
+        "kv_bytes_per_token": lambda v: 2 * v["layers"] * v["kv_heads"] * v["head_dim"] * v["kv_width"],
+        "layers": lambda v: v["kv_bytes_per_token"] / (2 * v["kv_heads"] * v["head_dim"] * v["kv_width"]),
+        "kv_heads": lambda v: v["kv_bytes_per_token"] / (2 * v["layers"] * v["head_dim"] * v["kv_width"]),
+        "kv_width": lambda v: v["kv_bytes_per_token"] / (2 * v["layers"] * v["kv_heads"] * v["head_dim"]),
+    },
+    "max-concurrency": MEMORY,
+    "max-context": MEMORY,
+    "ttft": TTFT,
+    "latency-target": LATENCY,
+    "littles-law": LOAD,
+    "gpu-count": LOAD,
+    "exercise-1": MEMORY,
+    "exercise-2": TTFT,
+    "exercise-3": LATENCY,
+    "exercise-4": LOAD,
+}
+
+
+def key(exercise: Exercise, part: Part, number: Callable[[Any], Any] = Fraction) -> Any:
+    """Compute the key of a part in its unit; None where there is none. `number` makes the numbers: exact or float."""
+    values = {g.name: number(Fraction(g.value) * UNITS[g.unit]) for g in (*exercise.givens, *part.givens)}
+    found = KEYS[exercise.family][part.asks](values)
+    return None if found is None else found / number(UNITS[part.unit])

@@ -1,0 +1,28 @@
+"""The exercises that the tests look at: each family's first seeds, posed once for all tests."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+
+from grader.exercise import Exercise
+from grader.families import family, pose, slugs
+from grader.family import Family
+
+DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
+SEEDS = 10_000 if DEEP else 300
+
+DRAWN = [slug for slug in slugs() if not family(slug).preset]
+PRESETS = [slug for slug in slugs() if family(slug).preset]
+NUMERIC = [slug for slug in DRAWN if isinstance(family(slug), Family)]
+
+
+@cache
+def exercises(slug: str) -> tuple[Exercise, ...]:
+    return tuple(pose(slug, seed) for seed in range(SEEDS))
+
+
+def numeric_family(slug: str) -> Family:
+    found = family(slug)
+    assert isinstance(found, Family)
+    return found
