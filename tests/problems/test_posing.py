@@ -128,8 +128,8 @@ def test_a_block_of_seeds_has_an_exact_share_without_answer(slug: str, block: in
 
 def test_a_capacity_of_nothing_is_no_draw_and_says_the_same_as_none() -> None:
     def of(budget: str, **changes: Any) -> Family:
-        point = Menu(concurrency=(3,), kv_bytes_per_token=(1000,), kv_budget=(budget,))
-        return family(point, asks=Ask(q.context, "How long?"), by=(memory.fits,), **changes)
+        point = Menu(context=(3,), kv_bytes_per_token=(1000,), kv_budget=(budget,))
+        return family(point, asks=Ask(q.concurrency, "How many?"), by=(memory.fits,), **changes)
 
     assert attempt(of("2000 B"), 0) == Rejected("the answer is zero")
     assert posed(of("2000 B", preset=True)).parts[0].zero_is_none
