@@ -1,0 +1,148 @@
+"""The kill table: every mutant and every slip of every law is noticed, by a sentence and not only by a worked number.
+
+Run with `-s` to see it, or print it with `python -m spec.invariants --kills`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import pytest
+
+from spec.index import laws
+from spec.invariants import __main__ as command
+from spec.invariants import true
+from spec.invariants.kills import Fault, Row, differs, judged, mutant_table, mutants_of, noticed, points, slip_table
+from spec.invariants.reference import Reference, questions
+from spec.invariants.report import kill_table
+from spec.invariants.worked import WORKED, Worked
+from spec.laws import Law
+from spec.solving import Exact, Infeasible
+
+pytestmark = pytest.mark.meta
+
+
+@cache
+def mutants_judged() -> Sequence[Row]:
+    return mutant_table()
+
+
+@cache
+def slips_judged() -> Sequence[Row]:
+    return slip_table()
+
+
+def every_row() -> list[Row]:
+    return [*mutants_judged(), *slips_judged()]
+
+
+def row_of(fault: Fault) -> Row:
+    row = Row(fault.law)
+    judged(fault, row)
+    return row
+
+
+def test_every_mutant_is_noticed_or_is_the_same_law() -> None:
+    sys.stdout.write("\n" + kill_table("mutants of", mutants_judged()))
+    assert not [f"{row.law}: {fault.says}" for row in mutants_judged() for fault in row.alive]
+
+
+def test_every_slip_is_noticed() -> None:
+    sys.stdout.write("\n" + kill_table("slips of", slips_judged()))
+    assert not [f"{row.law}: {fault.says}" for row in slips_judged() for fault in row.alive + row.same]
+
+
+def test_a_sentence_notices_what_a_worked_number_would() -> None:
+    assert not [f"{row.law}: {fault.says}: {number}" for row in every_row() for fault, number in row.by_number]
+
+
+def test_no_fault_is_left_out() -> None:
+    assert {row.law: row.total for row in mutants_judged()} == {n: len(mutants_of(law)) for n, law in laws().items()}
+    assert {row.law: row.total for row in slips_judged()} == {n: len(s.slips) for n, s in laws().items() if s.slips}
+
+
+def test_the_law_itself_passes_where_faults_are_tried() -> None:
+    impl = Reference()
+    for invariant in true():
+        for values in points(invariant):
+            assert invariant.holds(impl, values), f"{invariant.id} at {values}"
+
+
+@pytest.mark.parametrize("name", ["fits", "parameters_approx", "ttft", "carries"])
+def test_the_sentence_named_notices_the_fault_and_not_the_law(name: str) -> None:
+    by_id = {invariant.id: invariant for invariant in true()}
+    for fault, found in next(row.by_invariant for row in mutants_judged() if row.law == name):
+        assert noticed(by_id[found], fault, points(by_id[found]))
+        assert not noticed(by_id[found], Fault(name, "the law", laws()[name]), points(by_id[found]))
+
+
+def test_what_is_called_the_same_law_answers_the_same_everywhere() -> None:
+    same = [fault for row in every_row() for fault in row.same]
+    assert same
+    assert not [fault.says for fault in same if differs(fault)]
+
+
+@pytest.mark.parametrize("name", ["kv_bytes_per_token", "within_slots", "blocks_per_sequence"])
+def test_a_comparison_at_many_points_tells_a_noticed_fault_from_its_law(name: str) -> None:
+    assert all(differs(fault) for fault, _ in next(row.by_invariant for row in mutants_judged() if row.law == name))
+
+
+def test_the_law_in_place_of_a_fault_is_reported_as_unnoticed() -> None:
+    row = row_of(Fault("fits", "nothing", laws()["fits"]))
+    assert [fault.says for fault in row.alive] == ["nothing"]
+    assert "fits: nothing; UNNOTICED" in kill_table("faults of", [row])
+
+
+class RightButFor:
+    """The attention law, wrong at one context alone: too rare for any sentence."""
+
+    def __init__(self, context: int) -> None:
+        self.law, self.context, self.symbols = laws()["attention_scores_per_head"], context, {}
+        self.symbols = self.law.symbols
+
+    def __call__(self, **known: Any) -> Any:
+        return self.law(**known)
+
+    def solve(self, name: str, /, **known: Any) -> Exact | Infeasible:
+        answer = self.law.solve(name, **known)
+        return 0 if known.get("context") == self.context else answer
+
+
+def test_a_fault_at_a_worked_number_alone_stands_in_its_own_column() -> None:
+    row = row_of(Fault("attention_scores_per_head", "wrong at 4,096", RightButFor(4096)))
+    assert [number for _, number in row.by_number] == ["attention_scores_per_head: the chapter's 4K context"]
+    assert "only by a number" in kill_table("faults of", [row])
+
+
+@pytest.mark.parametrize("worked", WORKED, ids=lambda worked: f"{worked.gives}: {worked.source}")
+def test_a_worked_number_is_right(worked: Worked) -> None:
+    assert worked.holds(Reference())
+    assert worked.source
+
+
+def test_every_law_has_a_worked_number() -> None:
+    assert {questions()[w.gives, frozenset(w.given)].name for w in WORKED} == set(laws())
+
+
+def test_the_command_prints_the_sentences_and_the_tables(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command.main([])
+    printed = capsys.readouterr().out
+    assert "I09: Two parts of a context cache together what the whole context caches.\n" in printed
+    assert "FALSE: kv_budget = 1, context = 1, kv_bytes_per_token = 1. Whole sequences only" in printed
+    monkeypatch.setattr(command, "mutant_table", mutants_judged)
+    monkeypatch.setattr(command, "slip_table", slips_judged)
+    command.main(["--kills"])
+    printed = capsys.readouterr().out
+    assert printed.startswith("mutants of ")
+    assert "slips of " in printed
+    assert printed.count("\ntotal ") == 2
+
+
+def test_a_law_that_breaks_is_seen_by_its_own_sentences() -> None:
+    broken: Law = laws()["kv_bytes_per_token"].changed(right=laws()["kv_bytes_per_token"].right * 2)
+    assert [found for _, found in row_of(Fault(broken.name, "twice too much", broken)).by_invariant]
