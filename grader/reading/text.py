@@ -105,8 +105,6 @@ def _spelling(character: str, tag: str) -> str:
         return character
     if character in SPELLINGS:
         return SPELLINGS[character]
-    if tag == "<fraction>":
-        return character
     if unicodedata.category(character) == "Zs":
         return " "
     if tag in {"<super>", "<sub>"}:

@@ -206,6 +206,7 @@ def test_a_slip_within_tolerance_is_named_and_all_that_coincide_are() -> None:
         ("2807.5", ["b"]),
         ("2807.6", []),
         ("2809", []),
+        ("2806", []),
     ],
 )
 def test_a_count_names_a_slip_exactly_or_after_the_same_rounding(typed: str, slips: list[str]) -> None:
@@ -304,6 +305,51 @@ def test_a_plain_number_is_asked_for() -> None:
     assert _codes(_part("number", "7e9", tolerance=PERCENT), "7B") == ["byte-or-billion"]
     assert judge(_part("count", "32", "layer"), "32").verdict == CORRECT
     assert judge(_part("count", "32", "layer"), "32 layers").verdict == CORRECT
+
+
+@pytest.mark.parametrize(
+    ("typed", "code"),
+    [
+        ("1 1/2", "mixed-number"),
+        ("1½", "mixed-number"),
+        ("27 28", "two-numbers"),
+        ("27 or 28", "two-answers"),
+        ("27, 28", "list"),
+        ("27-28", "range"),
+        ("27..28", "range"),
+        ("16,5", "decimal-comma"),
+        ("1.234,5", "decimal-comma"),
+        ("1,08,000", "grouping"),
+        ("n = 27", "equation"),
+        ("> 27", "comparison"),
+        ("27 + 1", "sum"),
+        ("?", "placeholder"),
+        ("1e", "incomplete-exponent"),
+        ("1e2.5", "fractional-exponent"),
+        ("0x1F", "other-base"),
+        ("٣", "other-digits"),
+        ("4^0.5", "irrational-number"),
+        ("27 K", "lone-prefix"),
+        ("27 thousand", "lone-prefix"),
+        ("nan", "not-finite"),
+        ("n/a", "no-opinion"),
+    ],
+)
+def test_the_complaint_says_what_is_wrong(typed: str, code: str) -> None:
+    part = _part("number", "27")
+    assert (judge(part, typed).verdict, _codes(part, typed)) == (INVALID, [code])
+
+
+def test_a_wide_tolerance_explains_nothing_by_chance() -> None:
+    part = _part("quantity", "80", "GB", tolerance=Tolerance("absolute", "1", "GiB"))
+    assert judge(part, "78.9 GB").verdict == INCORRECT
+    assert _codes(part, "78.9 GB") == []
+
+
+def test_labels_and_orders_that_leave_the_answer_open_do_not_count() -> None:
+    assert _codes(_part("choice", "B", options=("A", "B")), "A or B") == ["alternatives"]
+    assert _codes(_part("choice", "B", options=("A", "B")), "AB") == ["one-label"]
+    assert _codes(_part("expression", "n^2", symbols={"n": "positive"}), "O(n^2)") == ["order-not-asked"]
 
 
 def test_exact_is_exact() -> None:

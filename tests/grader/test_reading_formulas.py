@@ -170,6 +170,11 @@ def test_the_smallest_counterexample_is_found(one: str, other: str, smallest: di
         ("sqrt(L + 1) - sqrt(L)", "1/(sqrt(L + 1) + sqrt(L))", "positive", True),
         ("floor(log2(2^L))", "L", "positive integers", True),
         ("0*sqrt(L)", "sqrt(L) - sqrt(L)", "positive", True),
+        ("sqrt(L)*sqrt(L) - L", "0*L", "positive", True),
+        ("L^0.5*L^0.5", "L", "positive", True),
+        ("L^0.5*L^0.5", "L", "real", False),
+        ("floor(L/1000 + 1/2)", "ceil(L/1000 - 1/2)", "positive integers", False),
+        ("ceil(L*H/60)", "floor(L*H/60) + 1", "positive integers", False),
     ],
 )
 def test_the_domain_decides(one: str, other: str, domain: str, *, same: bool) -> None:
