@@ -64,7 +64,7 @@ def _formula(part: Part, text: str, typed: str) -> Judgement:
     yours = compare.Values(formula, domains)
     point = compare.differing_point(key, yours)
     if point is None:
-        return Judgement(CORRECT, FULL, reading, findings=tuple(findings), typed=typed)
+        return Judgement(CORRECT, FULL, reading, typed=typed)
     if key.formula.order and (grows := compare.growth(key, yours)):
         return Judgement(PARTIAL, HALF, reading, (), (Finding(grows), *findings), typed)
     diagnoses = tuple(

@@ -50,7 +50,8 @@ class Token(NamedTuple):
 
 
 _OPERATOR = re.compile(r"\*\*|==|<=|>=|!=|\.\.|//|[-+*/^()!,=<>;:?%&|\u230a\u230b\u2308\u2309\u221a]")
-_TIMES = re.compile(r"[xX](?= ?10+(?!\d|\.\d))", re.ASCII)
+# Not before 10e3, which some take for 10^3.
+_TIMES = re.compile(r"[xX](?= ?10+(?!\d|\.\d| ?[eE]\d))", re.ASCII)
 _VULGAR = re.compile(rf"[{number.VULGAR}]")
 # What ends the number and begins its unit: a letter, or a division or product that leads to one.
 _UNIT = re.compile(rf"(?:1\s*(?:/|(?=per\b))|[*/])?[\s(]*[{number.UNIT_LETTERS}]")
