@@ -72,7 +72,7 @@ def at_least(value: Any, low: Any) -> Any:
 
 MEMORY: dict[str, Callable[[Values], Any]] = {
     "concurrency": lambda v: largest(budget(v), v["context"] * cache(v)),
-    "context": lambda v: largest(budget(v), v["concurrency"] * cache(v)),
+    "context": lambda v: largest(budget(v), v["concurrency"] * cache(v)) or None,  # a context has a token at least
     "gpu_memory": lambda v: (
         v["weights"] + v["activations"] + v["safety_margin"] + v["concurrency"] * v["context"] * cache(v)
     ),
