@@ -17,11 +17,12 @@ from spec.invariants.draws import Draw, Values, draw_of, sample
 from spec.invariants.reference import Reference, Solver, Unanswered, questions
 from spec.invariants.worked import WORKED
 from spec.laws import Law
-from spec.mutants import faulty, mutants
+from spec.mutants import Mutant, faulty, mutants
 from spec.quantities import quantities
 from spec.solving import Exact, Infeasible, NotInvertible, OutsideDomain
 
 POINTS = 24  # of every invariant
+LINE = 100  # longer formulas are left out of a description
 DENSE = 200  # points at which a fault that cannot be told from its law is compared with it
 
 
@@ -178,7 +179,11 @@ def _answer(solver: Solver, name: str, values: Values) -> object:
 
 def mutants_of(law: Law) -> list[Fault]:
     """Return the generated mutants of a law."""
-    return [Fault(law.name, f"{m.change}: {m.formula}", m.faulty, m.same) for m in mutants(law)]
+    return [Fault(law.name, _described(m), m.faulty, m.same) for m in mutants(law)]
+
+
+def _described(mutant: Mutant) -> str:
+    return f"{mutant.change}: {mutant.formula}" if len(mutant.formula) <= LINE else mutant.change
 
 
 def slips_of(law: Law) -> list[Fault]:
