@@ -13,7 +13,7 @@ from typing import Any
 
 import sympy
 
-from spec.units import ONE, Unit, UnitMismatch
+from spec.units import ONE, Unit
 
 Body = Callable[..., Any]
 Kind = Mapping[str, Any]
@@ -65,8 +65,10 @@ def source(node: Any) -> str:
 
 
 def _power(node: Any) -> str:
-    exponent = abs(int(node.exp))
-    return source(node.base) if exponent == 1 else f"{source(node.base)}**{exponent}"
+    exponent, base = abs(int(node.exp)), source(node.base)
+    if exponent == 1:
+        return base
+    return f"({base})**{exponent}" if node.base.is_Pow else f"{base}**{exponent}"
 
 
 def _product(node: Any) -> str:
@@ -100,8 +102,7 @@ def exact_kind() -> Kind:
 def _common(*values: Any) -> Any:
     units = [v for v in values if isinstance(v, Unit)]
     for other in units[1:]:
-        if not units[0].same_dimension(other):
-            raise UnitMismatch(units[0], other)
+        units[0] + other  # raises where they differ
     return units[0] if units else values[0]
 
 

@@ -44,13 +44,20 @@ class Domain:
             return self.first + 1 if self.last is None else (self.first + self.last) // 2
         return Fraction(1, 2) * ((self.low or 0) + self.high)
 
+    # Cross-multiplied: comparing a Fraction itself takes several times as long, and every given is compared.
     def below(self, value: Exact) -> bool:
         """Say whether a value lies under the domain."""
-        return self.low is not None and (value < self.low or (self.open_low and value == self.low))
+        if self.low is None:
+            return False
+        room = value.numerator * self.low.denominator - self.low.numerator * value.denominator
+        return room < 0 or (self.open_low and room == 0)
 
     def above(self, value: Exact) -> bool:
         """Say whether a value lies over the domain."""
-        return self.high is not None and (value > self.high or (self.open_high and value == self.high))
+        if self.high is None:
+            return False
+        room = self.high.numerator * value.denominator - value.numerator * self.high.denominator
+        return room < 0 or (self.open_high and room == 0)
 
     def __str__(self) -> str:
         kind = "whole number" if self.integer else "number"

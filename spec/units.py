@@ -6,6 +6,7 @@ GB is 10^9 bytes and GiB is 2^30 bytes; they never convert silently, because bot
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -13,6 +14,7 @@ BASES = ("B", "s", "token", "sequence", "request", "FLOP", "GPU", "$")
 DIMENSION_NAMES = ("data", "time", "tokens", "sequences", "requests", "operations", "GPUs", "money")
 Dimension = tuple[int, ...]
 NO_DIMENSION: Dimension = (0,) * len(BASES)
+EXPONENT = r"(\^[1-9][0-9]?)?"  # two digits: a factor raised to more would take for ever
 
 
 class UnknownUnit(ValueError):
@@ -27,13 +29,15 @@ class UnknownUnit(ValueError):
 
 
 class UnitMismatch(ValueError):
-    """Two units of different dimension met in a sum or a comparison."""
+    """Two units of different dimension or scale met in a sum or a comparison."""
 
     def __init__(self, left: Unit, right: Unit) -> None:
         super().__init__(left, right)
         self.left, self.right = left, right
 
     def __str__(self) -> str:
+        if self.left.same_dimension(self.right):
+            return f"cannot add {self.right.name} to {self.left.name}"
         return f"cannot add {self.right.base_name()} to {self.left.base_name()}"
 
 
@@ -42,7 +46,7 @@ class Unit:
     """A unit of measure: `factor` base units of the given `dimension`, printed as `name`.
 
     Units multiply, divide and take integer powers. They also add, which checks that both sides
-    measure the same thing; a plain number in a sum takes the unit of its neighbour.
+    measure the same thing on the same scale; a plain number in a sum takes the unit of its neighbour.
     """
 
     name: str
@@ -63,24 +67,27 @@ class Unit:
         if not isinstance(other, Unit):
             return self
         dimension = tuple(a + b for a, b in zip(self.dimension, other.dimension, strict=True))
-        return Unit(f"{self.name}*{other.name}", self.factor * other.factor, dimension)
+        over, under = _factors(self.name)
+        more, less = _factors(other.name)
+        return Unit(_product([*over, *more], [*under, *less]), self.factor * other.factor, dimension)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Unit | Fraction) -> Unit:
         if not isinstance(other, Unit):
             return self
-        dimension = tuple(a - b for a, b in zip(self.dimension, other.dimension, strict=True))
-        return Unit(f"{self.name}/{other.name}", self.factor / other.factor, dimension)
+        return self * other**-1
 
     def __rtruediv__(self, other: Fraction) -> Unit:
         return ONE / self
 
     def __pow__(self, exponent: int) -> Unit:
-        return Unit(_power(self.name, exponent), self.factor**exponent, tuple(e * exponent for e in self.dimension))
+        over, under = ([_raised(f, abs(exponent)) for f in factors] for factors in _factors(self.name))
+        name = "1" if exponent == 0 else _product(over, under) if exponent > 0 else _product(under, over)
+        return Unit(name, self.factor**exponent, tuple(e * exponent for e in self.dimension))
 
     def __add__(self, other: Unit | Fraction) -> Unit:
-        if isinstance(other, Unit) and not self.same_dimension(other):
+        if isinstance(other, Unit) and (self.dimension, self.factor) != (other.dimension, other.factor):
             raise UnitMismatch(self, other)
         return self
 
@@ -92,6 +99,21 @@ class Unit:
 
 def _power(name: str, exponent: int) -> str:
     return name if exponent == 1 else f"{name}^{exponent}"
+
+
+def _factors(name: str) -> tuple[list[str], list[str]]:
+    """Split a written unit into what stands over and under its line."""
+    over, *under = name.split("/")
+    return [] if over == "1" else over.split("*"), [factor for part in under for factor in part.split("*")]
+
+
+def _product(over: list[str], under: list[str]) -> str:
+    return "/".join(["*".join(over) or "1", *under])
+
+
+def _raised(factor: str, exponent: int) -> str:
+    base, _, own = factor.partition("^")
+    return _power(base, int(own or 1) * exponent)
 
 
 def _base(index: int) -> Dimension:
@@ -140,16 +162,13 @@ def unit(name: str) -> Unit:
     if name in TABLE:
         return TABLE[name]
     result = ONE
-    for i, part in enumerate(name.split("/")):
-        for piece in part.split("*"):
-            base, _, exponent = piece.strip().partition("^")
-            if base in {"1", ""}:
-                continue
-            if base not in TABLE:
-                raise UnknownUnit(base)
-            factor = TABLE[base] ** int(exponent or 1)
-            result = result * factor if i == 0 else result / factor
-    return Unit(name or "1", result.factor, result.dimension)
+    for factors, sign in zip(_factors(name), (1, -1), strict=True):
+        for factor in factors:
+            base, _, exponent = factor.partition("^")
+            if base not in TABLE or not re.fullmatch(EXPONENT, factor[len(base) :]):
+                raise UnknownUnit(factor)
+            result *= TABLE[base] ** (int(exponent or 1) * sign)
+    return Unit(name, result.factor, result.dimension)
 
 
 def dimension_words(dimension: Dimension) -> str:

@@ -64,6 +64,11 @@ def values(law: Law, *left_out: str) -> st.SearchStrategy[dict[str, Exact]]:
     return drawn.filter(lambda drawn: conditions_hold(law, drawn))
 
 
+def inputs(law: Law) -> st.SearchStrategy[dict[str, Exact]]:
+    """Draw what a law is evaluated from: all quantities, of an Identity those of its right side."""
+    return values(law, law.left.name) if law.is_identity else values(law)
+
+
 def _with_room(pair: tuple[dict[str, Exact], int]) -> dict[str, Exact]:
     """Add so many times the parts of the memory to the memory, so that they often fit."""
     drawn, times = pair
@@ -125,7 +130,10 @@ LETTERS = [Quantity(name, name, "1", Domain(0, open_low=True), name, "tests") fo
 def trees(*, stepped: bool = True) -> st.SearchStrategy[Any]:
     """Draw formulas as an author may write them: unevaluated, nested, with negative numbers and fractions."""
     leaves = st.sampled_from(LETTERS) | st.integers(-4, 9).map(sympy.Integer)
-    return st.recursive(leaves, lambda inner: _grown(inner, stepped=stepped), max_leaves=9)
+    return _grown(
+        _grown(st.recursive(leaves, lambda inner: _grown(inner, stepped=stepped), max_leaves=6), stepped=stepped),
+        stepped=stepped,
+    )
 
 
 def _grown(inner: st.SearchStrategy[Any], *, stepped: bool) -> st.SearchStrategy[Any]:
