@@ -57,7 +57,8 @@ class Given:
 class Step:
     """One line of the derivation: law `law` gave quantity `gives` the exact `value` in `unit`.
 
-    `value` is None where the law has no solution; `deficit` then says by how much, in `unit`.
+    `value` is None where the law has no solution, and after that; `deficit` says by how much it is missed, in `unit`.
+    A requirement gives nothing: `gives` is empty, and `value` is what room it leaves.
     """
 
     law: str
@@ -79,6 +80,7 @@ class Part:
         key: exact number in `unit`, expression, label or comma-separated labels; None where no such value exists.
         unit: the unit of `key`; empty for plain numbers, expressions and choices.
         unit_in_question: a bare number is read in `unit`.
+        also: other units that say the same here, such as `token/sequence` for a context.
         units: `any` convertible unit is right, or only the `exact` one.
         percent: `ok` reads `50 %` as 1/2; empty treats a percent sign as any other unit.
         locale: how separators are read, `en` or `fr`.
@@ -101,6 +103,7 @@ class Part:
     unit: str = ""
     tolerance: Tolerance = EXACT
     unit_in_question: bool = False
+    also: tuple[str, ...] = ()
     units: str = "any"
     percent: str = ""
     locale: str = "en"
@@ -163,7 +166,7 @@ def _part(data: dict[str, Any]) -> Part:
     data["slips"] = tuple(SlipValue(**s) for s in data.get("slips", ()))
     data["steps"] = tuple(Step(**s) for s in data.get("steps", ()))
     data["givens"] = tuple(Given(**g) for g in data.get("givens", ()))
-    for name in ("options", "names"):
+    for name in ("options", "names", "also"):
         data[name] = tuple(data.get(name, ()))
     return Part(**data)
 

@@ -13,13 +13,15 @@ from math import gcd
 from grader.amounts import SILENT, Amount, of_quantity, whole
 from grader.directions import Direction, Question, directions
 from grader.exercise import Exercise, Given, Part, SlipValue, Step, Tolerance, exact
-from grader.family import Family
+from grader.family import Ask, Family
 from grader.menu import Draw, quantities_by_name
 from grader.paths import Values
 from grader.slips import Found, Variation
 from grader.stream import Stream
 from grader.wording import convention, reason, rendered, story
+from spec.laws import Law
 from spec.solving import Exact, Infeasible
+from spec.units import unit
 
 ATTEMPTS = 5000  # draws before a seed is given up; the certificates show that a few suffice
 BLOCK, NONE_IN_A_BLOCK = 100, 17  # of so many seeds in a row so many have no answer, where a family has such cases
@@ -131,7 +133,7 @@ def attempt(family: Family, point: int, *, feasible: bool | None = None) -> Pose
     given = {name: amounts[name] for name in direction.printed}
     parts = []
     for letter, question, answer in zip("abcdefgh", direction.questions, answers, strict=False):
-        part = _part(letter, question, answer, exempt=family.preset)
+        part = _part(family, letter, question, answer)
         if isinstance(part, Rejected):
             return part
         own = {name: written for name, (written, _) in question.at.items()}
@@ -180,8 +182,8 @@ def _answer(family: Family, question: Question, known: Values) -> _Answer:
     return _Answer(missed or Infeasible(family.requires[0].name, goal, "unbounded"), numbers)
 
 
-def _part(letter: str, question: Question, answer: _Answer, *, exempt: bool) -> Part | Rejected:
-    ask, result = question.ask, answer.result
+def _part(family: Family, letter: str, question: Question, answer: _Answer) -> Part | Rejected:
+    ask, result, exempt = question.ask, answer.result, family.preset
     key = None if isinstance(result, Infeasible) else whole(result * question.factor)
     if key == 0 and not exempt:
         return Rejected("the answer is zero")
@@ -209,9 +211,10 @@ def _part(letter: str, question: Question, answer: _Answer, *, exempt: bool) -> 
         unit_in_question=True,
         zero_is_none=question.capacity,
         names=(ask.quantity.symbol, ask.quantity.name),
+        also=_also(ask),
         slips=tuple(slips),
         reason=reason(result) if isinstance(result, Infeasible) else "",
-        steps=tuple(_steps(question, answer)),
+        steps=tuple(_steps(family, question, answer)),
         givens=tuple(_given(name, written) for name, (written, _) in question.at.items()),
     )
 
@@ -240,18 +243,34 @@ def lands(slip: Variation, value: Exact | None, key: Exact, within: Exact) -> bo
     return -within <= value - key <= within
 
 
-def _steps(question: Question, answer: _Answer) -> list[Step]:
-    steps = []
+def _also(ask: Ask) -> tuple[str, ...]:
+    """Name the units in which people say the same as in the unit of the answer."""
+    asked = unit(ask.answer_unit)
+    return tuple(u for u in (ask.quantity.unit.name, *ask.quantity.also) if not unit(u).same_dimension(asked))
+
+
+def _steps(family: Family, question: Question, answer: _Answer) -> list[Step]:
+    """Write down the requirements and the chain; behind the step that has no value, its laws alone."""
+    steps = [_requirement(law, answer) for law in family.requires if question.ask.quantity.name not in law.symbols]
+    missed = answer.result if isinstance(answer.result, Infeasible) else None
     for link in question.steps:
         value = answer.numbers.get(link.gives)
-        if value is None:
-            break
-        steps.append(Step(link.law.name, link.gives, exact(value), link.law.symbols[link.gives].unit.name))
-    result = answer.result
-    if isinstance(result, Infeasible):
-        deficit = None if result.deficit is None else exact(result.deficit)
-        steps.append(Step(result.law, result.gives, None, result.unit, deficit))
+        name = link.law.symbols[link.gives].unit.name
+        if value is not None:
+            steps.append(Step(link.law.name, link.gives, exact(value), name))
+        elif missed and (missed.law, missed.gives) == (link.law.name, link.gives):
+            deficit = None if missed.deficit is None else exact(missed.deficit)
+            steps.append(Step(missed.law, missed.gives, None, missed.unit, deficit))
+        else:
+            steps.append(Step(link.law.name, link.gives, None, name))
     return steps
+
+
+def _requirement(law: Law, answer: _Answer) -> Step:
+    room = law.room(**{name: answer.numbers[name] for name in law.symbols})
+    if law(**{name: answer.numbers[name] for name in law.symbols}):
+        return Step(law.name, "", exact(room), law.right_unit)
+    return Step(law.name, "", None, law.right_unit, exact(-room))
 
 
 def _given(name: str, amount: Amount) -> Given:

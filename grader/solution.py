@@ -43,6 +43,8 @@ def lines(exercise: Exercise, part: Part) -> list[Line]:
         law = laws()[step.law]
         result = _result(step)
         found.append(Line(law.name, law.says, _text(law, step, values, result), _latex(law, step, values, result)))
+        if step.value is None:
+            break  # what follows has no value either
         values[step.gives] = result
     return found
 
@@ -84,6 +86,8 @@ def _result(step: Step) -> str:
 
 
 def _text(law: Law, step: Step, values: Mapping[str, str], result: str) -> str:
+    if not step.gives:
+        return f"{law.text(dict(values))}: {'it holds' if step.value is not None else _short(step)}"
     if step.value is None:
         return f"{_formula(law, step.gives, values)}: {_short(step)}"
     if _solved(law, step.gives) is None:

@@ -195,8 +195,9 @@ class Law:
         """The unit of the right side, in which a deficit is counted."""
         return self._unit_of(self.right).base_name()
 
-    def _unit_of(self, side: Any) -> Unit:
-        found = compiled(side, unit_kind())(**{name: symbol.unit for name, symbol in self.symbols.items()})
+    @staticmethod
+    def _unit_of(side: Any) -> Unit:
+        found = compiled(side, unit_kind())(**{symbol.name: symbol.unit for symbol in side.free_symbols})
         return found if isinstance(found, Unit) else ONE
 
     def with_slip(self, slip: Slip) -> Law:

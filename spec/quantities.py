@@ -27,6 +27,7 @@ class Quantity(sympy.Symbol):  # type: ignore[misc]  # SymPy ships no types
         says: its meaning in a few words, without the unit.
         section: the chapter section that introduces it.
         assumed: what a calculation takes when nothing is said, or None.
+        also: other units in which people say the same, such as `token/sequence` for a context.
     """
 
     symbol: str
@@ -36,11 +37,12 @@ class Quantity(sympy.Symbol):  # type: ignore[misc]  # SymPy ships no types
     says: str
     section: str
     assumed: int | None
+    also: tuple[str, ...]
 
     def __new__(
         cls, name: str, symbol: str, unit_name: str, domain: Domain, says: str, section: str, **extra: Any
     ) -> Self:
-        """Create the symbol; `tex` and `assumed` are optional."""
+        """Create the symbol; `tex`, `assumed` and `also` are optional."""
         positive = domain.low is not None and (domain.low > 0 or (domain.low == 0 and domain.open_low))
         assumptions = {"positive": True} if positive else {"nonnegative": True} if domain.low == 0 else {"real": True}
         self: Self = super().__new__(cls, name, **assumptions)
@@ -48,6 +50,7 @@ class Quantity(sympy.Symbol):  # type: ignore[misc]  # SymPy ships no types
         letter, _, index = symbol.partition("_")
         self.tex = extra.get("tex", f"{letter}_{{{index}}}" if index else symbol)
         self.assumed = extra.get("assumed")
+        self.also = extra.get("also", ())
         return self
 
 
@@ -81,7 +84,7 @@ kv_width = Quantity("kv_width", "b", "B", d.POSITIVE, "bytes per cached element"
 
 # Memory
 weights = Quantity("weights", "W", "B", d.POSITIVE, "weights", "memory-budgeting")
-gpu_memory = Quantity("gpu_memory", "M", "B", d.POSITIVE, "memory of one GPU", "memory-budgeting")
+gpu_memory = Quantity("gpu_memory", "M", "B", d.POSITIVE, "memory of one GPU", "memory-budgeting", also=("B/GPU",))
 activations = Quantity("activations", "A", "B", d.AMOUNT, "memory reserved for activations", "memory-budgeting", assumed=0)
 safety_margin = Quantity("safety_margin", "S", "B", d.AMOUNT, "safety margin", "memory-budgeting", assumed=0)
 activation_share_of_total = Quantity("activation_share_of_total", "a_M", "1", d.SHARE, "activation reserve as a share of the GPU's memory", "activation-memory")
@@ -91,13 +94,13 @@ safety_share_of_remaining = Quantity("safety_share_of_remaining", "s_R", "1", d.
 kv_budget = Quantity("kv_budget", "B_kv", "B", d.AMOUNT, "memory left for the KV cache", "memory-budgeting")
 
 # KV cache
-kv_bytes_per_token = Quantity("kv_bytes_per_token", "k", "B/token", d.POSITIVE, "KV cache per token", "kv-cache")
+kv_bytes_per_token = Quantity("kv_bytes_per_token", "k", "B/token", d.POSITIVE, "KV cache per token", "kv-cache", also=("B",))
 kv_bytes_per_token_approx = Quantity("kv_bytes_per_token_approx", "k_a", "B/token", d.POSITIVE, "KV cache per token by the 2 L H b rule", "kv-cache")
-context = Quantity("context", "c", "token", d.COUNT, "context per sequence", "kv-cache")
-kv_bytes_per_sequence = Quantity("kv_bytes_per_sequence", "K_c", "B", d.POSITIVE, "KV cache of one sequence", "kv-cache")
+context = Quantity("context", "c", "token", d.COUNT, "context per sequence", "kv-cache", also=("token/sequence", "token/request"))
+kv_bytes_per_sequence = Quantity("kv_bytes_per_sequence", "K_c", "B", d.POSITIVE, "KV cache of one sequence", "kv-cache", also=("B/sequence", "B/request"))
 cached_tokens = Quantity("cached_tokens", "n_c", "token", d.COUNT_OR_ZERO, "tokens cached over all sequences", "kv-cache")
 kv_bytes_total = Quantity("kv_bytes_total", "K", "B", d.AMOUNT, "KV cache of all sequences together", "kv-cache")
-concurrency = Quantity("concurrency", "N", "sequence", d.COUNT_OR_ZERO, "sequences held at once", "memory-budgeting")
+concurrency = Quantity("concurrency", "N", "sequence", d.COUNT_OR_ZERO, "sequences held at once", "memory-budgeting", also=("request", "sequence/GPU", "request/GPU"))
 token_capacity = Quantity("token_capacity", "T", "token", d.COUNT_OR_ZERO, "tokens the KV budget holds", "memory-budgeting")
 block_size = Quantity("block_size", "p", "token", d.COUNT, "tokens per cache block", "kv-cache", assumed=16)
 blocks_per_sequence = Quantity("blocks_per_sequence", "n_b", "block", d.COUNT, "cache blocks of one sequence", "kv-cache")
@@ -116,17 +119,17 @@ prefill_attention_flops = Quantity("prefill_attention_flops", "f_a", "FLOP", d.P
 prefill_bytes = Quantity("prefill_bytes", "m_p", "B", d.POSITIVE, "memory traffic of one prefill", "prefill-decode")
 decode_flops = Quantity("decode_flops", "f_d", "FLOP", d.POSITIVE, "operations of one decode step", "prefill-decode")
 decode_matrix_flops = Quantity("decode_matrix_flops", "f_m", "FLOP", d.POSITIVE, "operations of the matrices in one decode step", "prefill-decode")
-decode_attention_flops = Quantity("decode_attention_flops", "f_c", "FLOP", d.POSITIVE, "operations of attention over all cached tokens in one decode step", "prefill-decode")
+decode_attention_flops = Quantity("decode_attention_flops", "f_c", "FLOP", d.AMOUNT, "operations of attention over all cached tokens in one decode step", "prefill-decode")
 decode_bytes = Quantity("decode_bytes", "m_d", "B", d.POSITIVE, "memory traffic of one decode step", "prefill-decode")
-prompt = Quantity("prompt", "n", "token", d.COUNT, "prompt length", "ttft")
-output = Quantity("output", "m", "token", d.COUNT, "output tokens", "batching")
+prompt = Quantity("prompt", "n", "token", d.COUNT, "prompt length", "ttft", also=("token/request", "token/sequence"))
+output = Quantity("output", "m", "token", d.COUNT, "output tokens", "batching", also=("token/request", "token/sequence"))
 wait = Quantity("wait", "w", "s", d.AMOUNT, "wait before prefill starts", "ttft", assumed=0)
-prefill_rate = Quantity("prefill_rate", "r_p", "token/s", d.POSITIVE, "prefill rate", "ttft")
-ttft = Quantity("ttft", "TTFT", "s", d.AMOUNT, "time to first token", "ttft", tex=r"\mathrm{TTFT}")
-decode_rate = Quantity("decode_rate", "r", "token/s", d.POSITIVE, "decode rate of one sequence", "batching")
+prefill_rate = Quantity("prefill_rate", "r_p", "token/s", d.POSITIVE, "prefill rate", "ttft", also=("1/s",))
+ttft = Quantity("ttft", "TTFT", "s", d.AMOUNT, "time to first token", "ttft", tex=r"\mathrm{TTFT}", also=("s/request", "s/sequence"))
+decode_rate = Quantity("decode_rate", "r", "token/s", d.POSITIVE, "decode rate of one sequence", "batching", also=("1/s", "token/s/sequence", "token/s/request"))
 latency_target = Quantity("latency_target", "T_max", "s", d.POSITIVE, "latency target of one request", "batching", tex=r"T_{\max}")
-batch = Quantity("batch", "B", "sequence", d.COUNT, "sequences in the batch", "batching")
-slots = Quantity("slots", "n_s", "sequence", d.COUNT, "batch slots of the server", "batching")
+batch = Quantity("batch", "B", "sequence", d.COUNT, "sequences in the batch", "batching", also=("request",))
+slots = Quantity("slots", "n_s", "sequence", d.COUNT, "batch slots of the server", "batching", also=("request",))
 compute = Quantity("compute", "F", "FLOP/s", d.POSITIVE, "peak compute rate", "prefill-decode")
 bandwidth = Quantity("bandwidth", "BW", "B/s", d.POSITIVE, "memory bandwidth", "prefill-decode", tex=r"\mathrm{BW}")
 mfu = Quantity("mfu", "MFU", "1", d.EFFICIENCY, "share of peak compute reached", "prefill-decode", tex=r"\mathrm{MFU}", assumed=1)
@@ -135,10 +138,10 @@ prefill_time = Quantity("prefill_time", "t_p", "s", d.POSITIVE, "prefill time", 
 decode_step_time = Quantity("decode_step_time", "t_d", "s", d.POSITIVE, "time of one decode step", "prefill-decode")
 
 # Load
-arrival_rate = Quantity("arrival_rate", "lambda", "request/s", d.POSITIVE, "arrival rate", "sizing", tex=r"\lambda")
-service_time = Quantity("service_time", "T_s", "s", d.POSITIVE, "time one request is in service", "sizing")
-mean_concurrency = Quantity("mean_concurrency", "L_q", "sequence", d.POSITIVE, "mean number of sequences in service", "sizing", tex=r"\bar{N}")
-sequences_per_gpu = Quantity("sequences_per_gpu", "n_g", "sequence/GPU", d.COUNT_OR_ZERO, "sequences one GPU holds", "sizing")
+arrival_rate = Quantity("arrival_rate", "lambda", "request/s", d.POSITIVE, "arrival rate", "sizing", tex=r"\lambda", also=("1/s", "sequence/s"))
+service_time = Quantity("service_time", "T_s", "s", d.POSITIVE, "time one request is in service", "sizing", also=("s/request", "s/sequence"))
+mean_concurrency = Quantity("mean_concurrency", "L_q", "sequence", d.POSITIVE, "mean number of sequences in service", "sizing", tex=r"\bar{N}", also=("request",))
+sequences_per_gpu = Quantity("sequences_per_gpu", "n_g", "sequence/GPU", d.COUNT_OR_ZERO, "sequences one GPU holds", "sizing", also=("sequence", "request/GPU", "request"))
 gpus = Quantity("gpus", "G", "GPU", d.COUNT, "GPUs (replicas)", "scaling")
 offered_load = Quantity("offered_load", "a_L", "request", d.Domain(0, 8_000, open_low=True), "offered load", "sizing")
 servers = Quantity("servers", "n_srv", "request", d.Domain(1, 10_000, integer=True), "requests the system serves at once", "sizing")

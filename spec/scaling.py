@@ -30,5 +30,6 @@ with author_order():
         q.mean_concurrency < q.gpus * q.sequences_per_gpu,
         says="The GPUs hold more sequences than are in service on average: at equality the queue grows without end.",
         section="scaling",
+        not_invertible={q.mean_concurrency: "the bound is strict, so there is no largest value"},
         slips=[Slip("one-gpu-per-sequence", "One GPU was counted for each sequence.", q.mean_concurrency <= q.gpus)],
     )

@@ -62,9 +62,12 @@ def without_value(part: Part, typed: str) -> Judgement:
     return Judgement(INCORRECT, ZERO, "none", diagnoses, (Finding("value-exists"),), typed)
 
 
-def value_given(part: Part, reading: str, typed: str, value: Number | None = None) -> Judgement:
-    """A value where none exists."""
-    return Judgement(INCORRECT, ZERO, reading, (), (Finding("no-value", {"reason": part.reason}),), typed, value)
+def value_given(
+    part: Part, reading: str, typed: str, value: Number | None = None, diagnoses: tuple[Diagnosis, ...] = ()
+) -> Judgement:
+    """A value where none exists, with the slips that lead to it all the same."""
+    findings = (Finding("no-value", {"reason": part.reason}),)
+    return Judgement(INCORRECT, ZERO, reading, diagnoses, findings, typed, value)
 
 
 def located(complaint: Unreadable, text: Plain) -> Unreadable:

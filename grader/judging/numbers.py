@@ -63,7 +63,7 @@ def _read_number(part: Part, read: Quantity, asked: ReadUnit, typed: str) -> Jud
     unit = read.unit
     if not unit.given:
         return _in_asked_unit(part, read, asked, typed)
-    if unit.foreign or unit.dimension != asked.dimension:
+    if unit.foreign or not (unit.dimension == asked.dimension or _says_the_same(unit, part)):
         return _other_dimension(part, read, asked, typed)
     if other := _other_count(unit, asked):
         about = {"text": other, "wanted": asked.name(plural=True)}
@@ -71,6 +71,10 @@ def _read_number(part: Part, read: Quantity, asked: ReadUnit, typed: str) -> Jud
     factor = unit.factor / asked.factor
     value = read.number if factor == 1 else simplest(read.number * factor)
     return _valued(part, read, asked, value, typed)
+
+
+def _says_the_same(unit: ReadUnit, part: Part) -> bool:
+    return any(asked_unit_of(name).dimension == unit.dimension for name in part.also)
 
 
 def _other_count(unit: ReadUnit, asked: ReadUnit) -> str:
@@ -118,17 +122,20 @@ def _valued(part: Part, read: Quantity, asked: ReadUnit, value: Number, typed: s
     reading = _echo(part, read, typed)
     if part.key is None and part.zero_is_none and value == 0:
         return Judgement(CORRECT, FULL, reading, typed=typed, value=value)
-    if part.key is None:
-        return value_given(part, reading, typed, value)
     of = _nearness(part)
+    if part.key is None:
+        return value_given(part, reading, typed, value, _diagnoses(part, of, read, value))
     if of.near(value, part.key):
         findings = _form_findings(part, read, asked)
         if findings:
             return Judgement(PARTIAL, HALF, reading, (), findings, typed, value)
         return Judgement(CORRECT, FULL, reading, typed=typed, value=value)
-    diagnoses = tuple(Diagnosis(s.slip, s.sentence) for s in part.slips if _is_slip(part, of, read, value, s.value))
     findings = tuple(_explanations(part, read, asked, value, of, typed))
-    return Judgement(INCORRECT, ZERO, reading, diagnoses, findings, typed, value)
+    return Judgement(INCORRECT, ZERO, reading, _diagnoses(part, of, read, value), findings, typed, value)
+
+
+def _diagnoses(part: Part, of: Nearness, read: Quantity, value: Number) -> tuple[Diagnosis, ...]:
+    return tuple(Diagnosis(s.slip, s.sentence) for s in part.slips if _is_slip(part, of, read, value, s.value))
 
 
 def _echo(part: Part, read: Quantity, typed: str) -> str:

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.exercise import EXACT, Part, SlipValue, Tolerance, exact
+from grader.feedback import message
 from grader.judging import CORRECT, INCORRECT, INVALID, PARTIAL, judge
 from grader.reading.number import written
 from spec.units import TABLE, Unit, unit
@@ -378,3 +379,21 @@ def test_where_nothing_fits_zero_and_none_may_mean_the_same() -> None:
         assert judge(part, "1").verdict == judge(part, "0 GB").verdict == INCORRECT
         assert judge(replace(part, zero_is_none=False), "0").verdict == (CORRECT if key else INCORRECT)
         assert judge(replace(part, zero_is_none=False), "none").verdict == (INCORRECT if key else CORRECT)
+
+
+def test_other_units_that_say_the_same_are_right_and_keep_their_scale() -> None:
+    part = Part("a", "x", "", "quantity", "524288", "B/token", PERCENT, also=("B",))
+    for typed in ("524288 B/token", "524288 B", "512 KiB", "512 KiB/token"):
+        assert judge(part, typed).verdict == "correct"
+    for typed in ("512 MiB", "524288 tokens", "524288 B/s"):
+        assert judge(part, typed).verdict == "incorrect"
+    assert judge(replace(part, also=()), "512 KiB").verdict == "incorrect"
+
+
+def test_a_number_where_there_is_none_is_told_its_slip_too() -> None:
+    part = Part("a", "x", "", "count", None, "sequence", EXACT, unit_in_question=True, reason="It does not fit.")
+    part = replace(part, slips=(SlipValue("weights-forgotten", "The weights were not taken off.", "9"),))
+    judged = judge(part, "9")
+    assert (judged.verdict, [d.slip for d in judged.diagnoses]) == ("incorrect", ["weights-forgotten"])
+    assert "It does not fit." in message(judged, part)
+    assert judge(part, "8").diagnoses == ()

@@ -259,7 +259,10 @@ def test_a_requirement_decides_whether_there_is_an_answer() -> None:
     part = posed(batches(given=slow)).parts[0]
     assert (part.key, part.zero_is_none) == (None, True)
     assert part.reason.endswith("the limit is missed by 500 ms at best.")
-    assert part.steps[-1].law == "meets_latency_target"
+    assert [(step.law, step.gives, step.value) for step in part.steps] == [
+        ("meets_latency_target", "", None),
+        ("within_slots", "batch", None),
+    ]
 
 
 def test_a_requirement_does_not_bind_what_is_asked_for_in_it() -> None:
