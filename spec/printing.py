@@ -25,13 +25,13 @@ def flat(node: Any) -> Any:
     return node.func(*args, evaluate=False)
 
 
-SUM, PRODUCT, DIVISOR, POWER, ATOM = range(5)  # how tightly a printed node holds together
+SUM, PRODUCT, POWER, ATOM = range(4)  # how tightly a printed node holds together
 
 
 def _tightness(node: Any, values: Values) -> int:
     if node.is_Symbol:
         number, _, unit = values.get(node.name, "").partition(" ")
-        return PRODUCT if "/" in number else DIVISOR if "/" in unit else POWER if unit else ATOM
+        return PRODUCT if "/" in number else POWER if unit else ATOM
     if _negated(node)[0] or node.is_Add:
         return SUM
     if (
@@ -102,6 +102,9 @@ class _Latex(LatexPrinter):  # type: ignore[misc]  # SymPy ships no types
             return r" \cdot "
         return r" \, " if r"\mathrm" in before + after else " "
 
+    def _print_Function(self, node: Any, exp: Any = None) -> str:  # noqa: ARG002  the printer's own signature
+        return rf"\operatorname{{{node.func.__name__}}}\left({', '.join(map(self._print, node.args))}\right)"
+
     def _print_Pow(self, node: Any) -> str:
         if node.exp.is_Integer and node.exp < 0:
             return rf"\frac{{1}}{{{self._print(_reciprocal(node))}}}"
@@ -152,11 +155,11 @@ class _Text(StrPrinter):  # type: ignore[misc]  # SymPy ships no types
             return top
         if len(under) > 1:
             return f"{top} / ({' * '.join(self._bracketed(a, PRODUCT) for a in under)})"
-        return f"{top} / {self._bracketed(under[0], DIVISOR)}"
+        return f"{top} / {self._bracketed(under[0], PRODUCT)}"
 
     def _print_Pow(self, node: Any, rational: bool = False) -> str:  # noqa: ARG002, FBT001, FBT002  the printer's own signature
         if node.exp.is_Integer and node.exp < 0:
-            return f"1 / {self._bracketed(_reciprocal(node), DIVISOR)}"
+            return f"1 / {self._bracketed(_reciprocal(node), PRODUCT)}"
         return f"{self._bracketed(node.base, POWER)}^{self._bracketed(node.exp, POWER)}"
 
     def _print_Function(self, node: Any) -> str:

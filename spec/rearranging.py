@@ -86,6 +86,9 @@ def _freed(node: Any, symbol: Any, target: Any) -> Any:
             sign, body = _signed(inner)
             return _freed(body, symbol, _sum([target], rest) if sign > 0 else _sum(rest, [target]))
         if node.is_Mul:
+            sign, body = _signed(node)
+            if sign < 0:
+                return _freed(body, symbol, _sum([], [target]))
             return _freed(inner, symbol, _divided(target, rest))
         return _freed(inner, symbol, _fraction(*reversed(_fraction_parts(target)))) if node.exp == -1 else None
     return _freed(holding[0], symbol, target) if isinstance(node, sympy.Max | sympy.Min) and len(holding) == 1 else None
