@@ -6,7 +6,7 @@ goal, then any law with a single unknown.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from spec import solving
@@ -45,13 +45,30 @@ class Link:
         return self.law.is_identity and self.law.left.name == self.gives
 
     @property
+    def rank(self) -> int:
+        """Order steps that give the same quantity.
+
+        0 direct, 1 an equation solved for it, 2 the extreme of a bound, 3 an equation searched for a whole number,
+        which few values have.
+        """
+        if self.direct:
+            return 0
+        searched = solving.route(self.law, self.law.symbols[self.gives]).method == "bisection"
+        return 2 if not self.law.is_identity else 3 if searched else 1
+
+    @property
     def needs(self) -> set[str]:
         """The quantities that must be known before this step."""
         return set(self.law.symbols) - {self.gives}
 
     def follow(self, values: Values) -> Exact | Infeasible:
-        """Return the value of this step."""
-        return solving.solve(self.law, self.gives, values if self.gives not in values else without(values, self.gives))
+        """Return the value of this step; a joint condition of the law that the values break leaves none."""
+        known = values if self.gives not in values else without(values, self.gives)
+        for condition in self.law.conditions:
+            missed = condition.missed_by(known)
+            if missed is not None:
+                return Infeasible(self.law.name, self.gives, "broken", missed, condition.unit)
+        return solving.solve(self.law, self.gives, known)
 
 
 def without(values: Mapping[str, Exact], name: str) -> Values:
@@ -64,27 +81,33 @@ def closure(
 ) -> dict[str, Link | None]:
     """Return everything that follows from what is known, each with the step that gives it (None for the givens).
 
-    The goal itself is never used as a step towards others. With `invert`, laws are also solved for their only unknown.
+    The goal itself is never used as a step towards others. With `invert`, laws are also solved for their only unknown,
+    once nothing more follows directly, and bounds once no equation helps.
     """
     reached: dict[str, Link | None] = dict.fromkeys(known)
-    while True:
+    while goal not in reached:
         new: dict[str, Link] = {}
-        for law in laws:
-            unknown = [name for name in law.symbols if name not in reached]
-            if len(unknown) == 1 and (goal not in law.symbols or unknown[0] == goal):
-                link = Link(law, unknown[0])
-                if link.direct or (invert and _solvable(law, unknown[0])):
-                    best = new.get(link.gives)
-                    new[link.gives] = link if best is None or (link.direct and not best.direct) else best
+        for link in _next(reached, laws, goal, invert=invert):
+            best = new.get(link.gives)
+            new[link.gives] = link if best is None or link.rank < best.rank else best
+        first = min((link.rank for link in new.values()), default=0)
         if not new:
-            return reached
-        reached.update(new)
-        if goal in reached:
-            return reached
+            break
+        reached.update({name: link for name, link in new.items() if link.rank == first})
+    return reached
+
+
+def _next(reached: Mapping[str, Link | None], laws: Sequence[Law], goal: str, *, invert: bool) -> Iterator[Link]:
+    for law in laws:
+        unknown = [name for name in law.symbols if name not in reached]
+        if len(unknown) == 1 and (goal not in law.symbols or unknown[0] == goal):
+            link = Link(law, unknown[0])
+            if link.direct or (invert and _solvable(law, unknown[0])):
+                yield link
 
 
 def _solvable(law: Law, name: str) -> bool:
-    return law.symbols[name] not in law.not_invertible
+    return solving.route(law, law.symbols[name]).method != "not invertible"
 
 
 def chain(goal: str, known: Iterable[str], laws: Sequence[Law]) -> tuple[Link, ...]:
@@ -96,15 +119,11 @@ def chain(goal: str, known: Iterable[str], laws: Sequence[Law]) -> tuple[Link, .
     known = tuple(known)
     reached = closure(known, laws, goal=goal)
     if goal not in reached:
-        last = next(
-            (
-                law
-                for law in laws
-                if goal in law.symbols and set(law.symbols) - {goal} <= reached.keys() and _solvable(law, goal)
-            ),
-            None,
-        )
-        reached = reached | {goal: Link(last, goal)} if last else closure(known, laws, goal=goal, invert=True)
+        ready = [
+            Link(law, goal) for law in laws if goal in law.symbols and law.symbols.keys() - {goal} <= reached.keys()
+        ]
+        last = min((link for link in ready if _solvable(link.law, goal)), key=lambda link: link.rank, default=None)
+        reached = reached | {goal: last} if last else closure(known, laws, goal=goal, invert=True)
     if goal not in reached:
         raise NoDerivation(goal, _missing(goal, reached, laws))
     steps: list[Link] = []
@@ -122,7 +141,11 @@ def _collect(name: str, reached: Mapping[str, Link | None], steps: list[Link]) -
 
 
 def _missing(goal: str, reached: Mapping[str, Link | None], laws: Sequence[Law]) -> tuple[str, ...]:
-    options = [tuple(n for n in law.symbols if n not in reached and n != goal) for law in laws if goal in law.symbols]
+    options = [
+        tuple(n for n in law.symbols if n not in reached and n != goal)
+        for law in laws
+        if goal in law.symbols and _solvable(law, goal)
+    ]
     return min(options, key=len, default=())
 
 
