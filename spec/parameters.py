@@ -68,7 +68,7 @@ with author_order():
                 "norms-forgotten",
                 "The norm vectors were left out.",
                 embeddings + positions + q.layers * (attention + feed_forward + biases) + q.lm_head_bias * q.vocab,
-                unless=sympy.Eq(q.norm_vectors, 0),
+                unless=sympy.Eq(q.norm_vectors + q.qk_norm, 0),
             ),
             Slip(
                 "embeddings-forgotten",

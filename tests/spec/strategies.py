@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from operator import ge, gt, le, lt
 from typing import Any
@@ -57,9 +57,10 @@ def number_of(symbol: Quantity) -> st.SearchStrategy[Exact]:
     return numbers(NARROW.get(symbol.name, symbol.domain))
 
 
-def values(law: Law, *left_out: str) -> st.SearchStrategy[dict[str, Exact]]:
-    """Draw every quantity of a law but those left out, so that the joint conditions hold."""
-    names = {name: number_of(symbol) for name, symbol in law.symbols.items() if name not in left_out}
+def values(law: Law, *left_out: str, also: Iterable[Any] = ()) -> st.SearchStrategy[dict[str, Exact]]:
+    """Draw every quantity of a law but those left out, and those of other trees, so that the joint conditions hold."""
+    symbols = {**law.symbols, **{s.name: s for node in also for s in node.free_symbols}}
+    names = {name: number_of(symbol) for name, symbol in symbols.items() if name not in left_out}
     drawn = st.tuples(st.fixed_dictionaries(names), st.sampled_from([0, 1, 3, 100])).map(_with_room)
     return drawn.filter(lambda drawn: conditions_hold(law, drawn))
 
