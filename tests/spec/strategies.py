@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import cache
 from operator import ge, gt, le, lt
 from typing import Any
 
@@ -52,12 +53,14 @@ def numbers(domain: Domain, largest: int = 10**12) -> st.SearchStrategy[Exact]:
     return share.map(lambda part: low + (high - low) * part).filter(domain.__contains__)
 
 
+@cache
 def number_of(symbol: Quantity) -> st.SearchStrategy[Exact]:
     """Draw a value of a quantity."""
     return numbers(NARROW.get(symbol.name, symbol.domain))
 
 
-def values(law: Law, *left_out: str, also: Iterable[Any] = ()) -> st.SearchStrategy[dict[str, Exact]]:
+@cache  # building a strategy takes longer than drawing from it
+def values(law: Law, *left_out: str, also: tuple[Any, ...] = ()) -> st.SearchStrategy[dict[str, Exact]]:
     """Draw every quantity of a law but those left out, and those of other trees, so that the joint conditions hold."""
     symbols = {**law.symbols, **{s.name: s for node in also for s in node.free_symbols}}
     names = {name: number_of(symbol) for name, symbol in symbols.items() if name not in left_out}

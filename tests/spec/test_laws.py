@@ -62,7 +62,7 @@ def test_a_slip_is_wrong_somewhere_and_says_what_went_wrong(law: Law, slip: Slip
         return rooms[0] != rooms[1] and slip.applies(drawn)
 
     said = [] if slip.unless is None else [slip.unless]
-    find(values(law, also=[wrong.left, wrong.right, *said]), differs, settings=settings(phases=[Phase.generate]))
+    find(values(law, also=(wrong.left, wrong.right, *said)), differs, settings=settings(phases=[Phase.generate]))
 
 
 EXCUSED = [(law, slip) for law, slip in SLIPS if slip.unless is not None]
@@ -73,7 +73,7 @@ EXCUSED = [(law, slip) for law, slip in SLIPS if slip.unless is not None]
 @given(data=st.data())
 def test_where_a_slip_says_the_same_it_does_not_apply(law: Law, slip: Slip, data: Any) -> None:
     wrong = law.with_slip(slip)
-    drawn = data.draw(values(law, also=[wrong.left, wrong.right, slip.unless]))
+    drawn = data.draw(values(law, also=(wrong.left, wrong.right, slip.unless)))
     # Rarely true by chance, so made true: `quantity = number or quantity`, or `sum = 0`.
     left, right = slip.unless.args
     drawn |= {left.name: evaluated(right, drawn)} if left.is_Symbol else {s.name: 0 for s in left.free_symbols}
