@@ -81,13 +81,13 @@ def closure(
 ) -> dict[str, Link | None]:
     """Return everything that follows from what is known, each with the step that gives it (None for the givens).
 
-    The goal itself is never used as a step towards others. With `invert`, laws are also solved for their only unknown,
-    once nothing more follows directly, and bounds once no equation helps.
+    The search ends at the goal, so it is never a step towards others. With `invert`, laws are also solved for their
+    only unknown, once nothing more follows directly, and bounds once no equation helps.
     """
     reached: dict[str, Link | None] = dict.fromkeys(known)
     while goal not in reached:
         new: dict[str, Link] = {}
-        for link in _next(reached, laws, goal, invert=invert):
+        for link in _next(reached, laws, invert=invert):
             best = new.get(link.gives)
             new[link.gives] = link if best is None or link.rank < best.rank else best
         first = min((link.rank for link in new.values()), default=0)
@@ -97,10 +97,10 @@ def closure(
     return reached
 
 
-def _next(reached: Mapping[str, Link | None], laws: Sequence[Law], goal: str, *, invert: bool) -> Iterator[Link]:
+def _next(reached: Mapping[str, Link | None], laws: Sequence[Law], *, invert: bool) -> Iterator[Link]:
     for law in laws:
         unknown = [name for name in law.symbols if name not in reached]
-        if len(unknown) == 1 and (goal not in law.symbols or unknown[0] == goal):
+        if len(unknown) == 1:
             link = Link(law, unknown[0])
             if link.direct or (invert and _solvable(law, unknown[0])):
                 yield link

@@ -11,7 +11,7 @@ import sympy
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from spec import attention, memory, parameters, phases, queueing, scaling
+from spec import attention, memory, parameters, phases, printing, queueing, scaling
 from spec import quantities as q
 from spec.domains import Domain
 from spec.laws import Bound, Identity, Infeasible, Law, NotInvertible, OutsideDomain, author_order
@@ -293,7 +293,18 @@ with author_order():
     LONGER = Bound("longer", sympy.Max(n * x, y) <= z, says="", section="")
     RATE = Identity(z, sympy.Max(x, y), says="", section="")
     SHARE = Bound("share", x * q.mfu <= y, says="", section="")
+    NEED = Bound("need", x <= n * y, says="", section="")
+    ROOM = Bound("room", n * x < y, says="", section="")
     STEPS = Identity(z, sympy.ceiling(n / 2), says="", section="")
+
+
+def test_a_need_rounds_up_and_a_strict_capacity_stays_below() -> None:
+    assert [NEED.solve("n", x=parts, y=2) for parts in (1, 2, 3, 4, 5)] == [1, 1, 2, 2, 3]
+    assert NEED.solve("n", x=19, y=2) == Infeasible("need", "n", "broken", 1, "1")  # nine at most: one short
+    assert [ROOM.solve("n", x=2, y=parts) for parts in (3, 4, 5, 6, 7)] == [1, 1, 2, 2, 3]
+    assert ROOM.solve("n", x=2, y=2) == Infeasible("room", "n", "broken", 0, "1")
+    assert printing.text(NEED.solution("n")) == "ceil(x / y)"
+    assert printing.text(ROOM.solution("n")) == "ceil(y / x) - 1"
 
 
 def test_the_other_branch_of_a_max_can_break_a_bound() -> None:
