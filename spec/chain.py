@@ -76,6 +76,12 @@ def without(values: Mapping[str, Exact], name: str) -> Values:
     return {n: v for n, v in values.items() if n != name}
 
 
+def in_force(laws: Iterable[Law], known: Iterable[str]) -> list[Law]:
+    """Leave out the laws that another one supersedes, given what is known."""
+    names = frozenset(known)
+    return [law for law in laws if names.isdisjoint(symbol.name for symbol in law.superseded_by)]
+
+
 def closure(
     known: Iterable[str], laws: Sequence[Law], *, goal: str = "", invert: bool = False
 ) -> dict[str, Link | None]:
@@ -113,10 +119,13 @@ def _solvable(law: Law, name: str) -> bool:
 def chain(goal: str, known: Iterable[str], laws: Sequence[Law]) -> tuple[Link, ...]:
     """Find the steps from what is known to the goal, in order, and nothing beside them.
 
+    Laws that something known supersedes are no steps.
+
     Raises:
         NoDerivation: no chain of laws leads there.
     """
     known = tuple(known)
+    laws = in_force(laws, known)
     reached = closure(known, laws, goal=goal)
     if goal not in reached:
         ready = [

@@ -71,6 +71,8 @@ class Law:
         where: conditions that hold together, such as `a + s < 1`.
         constant: the unit that the literals of the left side carry, such as `B/bit` for an 8.
         not_invertible: symbols it is not solved for, each with the reason.
+        both_ways: symbols that move the law either way, depending on the others, each with the reason.
+        superseded_by: quantities that, where they are given, mean that another law applies.
         source: a publication, where the chapter has no such formula.
     """
 
@@ -84,6 +86,8 @@ class Law:
     where: tuple[Any, ...] = ()
     constant: str = "1"
     not_invertible: dict[Quantity, str] = field(default_factory=dict)
+    both_ways: dict[Quantity, str] = field(default_factory=dict)
+    superseded_by: tuple[Quantity, ...] = ()
     source: str = ""
 
     @property
@@ -119,13 +123,14 @@ class Law:
     @cached_property
     def senses(self) -> dict[str, int | None]:
         """How the room `right - left` (of an Identity: the value) moves with each symbol."""
-        symbols = {n: s for n, s in self.symbols.items() if s != self.left or not self.is_identity}
         if self.is_identity:
-            return {n: sense(self.right, s, self.facts) for n, s in symbols.items()}
-        return {
-            n: _difference(sense(self.right, s, self.facts), sense(self.left, s, self.facts))
-            for n, s in symbols.items()
-        }
+            return {n: sense(self.right, s, self.facts) for n, s in self.symbols.items() if s != self.left}
+        return {n: self._sense_of_room(s) for n, s in self.symbols.items()}
+
+    def _sense_of_room(self, symbol: Quantity) -> int | None:
+        """Decide side by side where that is enough, else on the difference, which the joint conditions may decide."""
+        apart = _difference(sense(self.right, symbol, self.facts), sense(self.left, symbol, self.facts))
+        return sense(self.right - self.left, symbol, self.facts) if apart is None else apart
 
     @cached_property
     def bodies(self) -> tuple[Body, Body]:
@@ -205,6 +210,28 @@ class Law:
         if self.is_identity:
             return self.changed(right=slip.instead)
         return self.changed(left=slip.instead.lhs, right=slip.instead.rhs, relation=slip.instead.rel_op)
+
+    def composed(self, *parts: Law) -> Law:
+        """Return the law with the right sides of other Identities in place of what they give.
+
+        Its slips and joint conditions are those of all of them, put together in the same way.
+        """
+        meant = {part.left: part.right for part in parts}
+
+        def together(node: Any, other: dict[Any, Any] | None = None) -> Any:
+            with author_order():
+                return node.xreplace(meant | (other or {}))
+
+        slips = [
+            Slip(s.slug, s.sentence, together(s.instead), None if s.unless is None else together(s.unless))
+            for s in self.slips
+        ]
+        for part in parts:
+            slips += [
+                Slip(s.slug, s.sentence, together(self.right, {part.left: s.instead}), s.unless) for s in part.slips
+            ]
+        where = tuple(together(condition) for law in (self, *parts) for condition in law.where)
+        return self.changed(left=together(self.left), right=together(self.right), where=where, slips=tuple(slips))
 
     def changed(self, **changes: Any) -> Law:
         """Return a law of the same name with other sides, for slips and mutants; it has no slips of its own."""

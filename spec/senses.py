@@ -97,11 +97,12 @@ def _power(base: Interval, exponent: int) -> Interval:
 
 
 def _from_facts(node: Any, facts: Facts, fallback: Interval) -> Interval:
+    """Read the sign of a sum off a fact: the sum is a multiple of it, or a fact and something of the same sign."""
     for fact in facts:
         ratio = sympy.cancel(node.doit() / fact.doit())
-        if ratio.is_Add:
-            continue
-        sign = interval(ratio, ()).sign
+        sign = None if ratio.is_Add else interval(ratio, ()).sign
+        if sign is None:
+            sign = next((way for way in (1, -1) if interval(sympy.expand(way * node - fact), ()).sign == 1), None)
         if sign:
             return Interval(sympy.S.Zero, INF) if sign > 0 else Interval(-INF, sympy.S.Zero)
     return fallback

@@ -25,7 +25,7 @@ def derived() -> Iterator[Invariant]:
         unknowns = [law.left.name] if law.is_identity else _solved(law)
         for gives in unknowns:
             for name in law.symbols:
-                if name != gives:
+                if name != gives and law.senses[name] is not None:
                     yield _monotone(law, gives, name)
         if law.is_identity:
             for name in _solved(law):

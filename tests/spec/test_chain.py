@@ -10,9 +10,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from spec import memory, phases, scaling
-from spec.chain import Link, NoDerivation, chain, closure, follow
+from spec import quantities as q
+from spec.chain import Link, NoDerivation, chain, closure, follow, in_force
 from spec.index import giving, laws
-from spec.laws import Infeasible, Law, NotInvertible
+from spec.laws import Identity, Infeasible, Law, NotInvertible
 from tests.spec.strategies import FEWER, PAIRS, inputs, named
 
 pytestmark = pytest.mark.law
@@ -113,6 +114,19 @@ def test_neither_the_order_of_the_givens_nor_of_the_laws_changes_the_value(known
     found = chain("concurrency", known, order)
     assert chain("concurrency", reversed(known), order) == found
     assert follow(found, {name: given_values[name] for name in known})["concurrency"] == 25
+
+
+def test_a_superseded_law_is_no_step_once_the_quantity_that_says_so_is_known() -> None:
+    plain = Identity(q.weights, q.parameters * q.weight_bits, says="", section="", superseded_by=(q.layers,))
+    other = Identity(q.weights, q.parameters * q.layers, name="by_layers", says="", section="")
+    known = {"parameters", "weight_bits"}
+    assert chain("weights", known, [plain, other]) == (Link(plain, "weights"),)
+    assert chain("weights", {*known, "layers"}, [plain, other]) == (Link(other, "weights"),)
+    assert chain("layers", {*known, "weights"}, [plain, other]) == (Link(other, "layers"),)
+    with pytest.raises(NoDerivation):
+        chain("weights", {*known, "layers"}, [plain])
+    assert in_force([plain, other], known) == [plain, other]
+    assert in_force([plain, other], ["layers"]) == [other]
 
 
 def test_the_goal_is_never_a_step_on_its_own_way() -> None:

@@ -36,7 +36,8 @@ def test_the_parts_of_a_law_fit_together(law: Law) -> None:
     assert all(symbol is quantities()[name] for name, symbol in law.symbols.items())
     assert list(law.symbols) == sorted(law.symbols)
     assert {s for condition in law.where for s in condition.free_symbols} <= set(law.symbols.values())
-    assert law.not_invertible.keys() <= set(law.symbols.values())
+    assert law.not_invertible.keys() | law.both_ways.keys() <= set(law.symbols.values())
+    assert not set(law.superseded_by) & set(law.symbols.values())
     assert len({slip.slug for slip in law.slips}) == len(law.slips)
     assert all(condition.unit in {"B", "1"} for condition in law.conditions)
 
@@ -98,6 +99,51 @@ def test_a_changed_law_keeps_what_was_not_changed() -> None:
     assert memory.kv_budget_by_shares.slips
     assert mutant.method("weights") == "closed form"
     assert memory.weights.changed(name="other")(parameters=8, weight_bits=1) == 1
+
+
+def composed_of_three() -> tuple[Law, ...]:
+    """Give a whole, two of its parts, and the whole composed of all three."""
+    with author_order():
+        whole = Identity(
+            q.kv_budget,
+            q.gpu_memory - q.weights - q.activations,
+            says="",
+            section="",
+            where=[q.weights <= q.gpu_memory],
+            slips=[Slip("weights-twice", "Twice.", q.gpu_memory - 2 * q.weights - q.activations)],
+        )
+        part = Identity(
+            q.weights,
+            q.parameters * q.kv_width,
+            says="",
+            section="",
+            slips=[Slip("bytes-forgotten", "Forgotten.", q.parameters, unless=sympy.Eq(q.kv_width, 1))],
+        )
+        other = Identity(q.activations, q.batch * q.safety_margin, says="", section="", where=[q.batch <= q.slots])
+    return whole, part, other, whole.composed(part, other)
+
+
+@given(st.fixed_dictionaries({n: st.integers(1, 9) for n in ("gpu_memory", "parameters", "kv_width", "batch")}))
+def test_a_composed_law_says_what_its_parts_say_one_after_the_other(drawn: dict[str, int]) -> None:
+    whole, part, other, composed = composed_of_three()
+    weights = part(parameters=drawn["parameters"], kv_width=drawn["kv_width"])
+    activations = other.bodies[1](batch=drawn["batch"], safety_margin=2)
+    right = {**drawn, "safety_margin": 2}
+    assert composed.bodies[1](**right) == whole.bodies[1](
+        gpu_memory=drawn["gpu_memory"], weights=weights, activations=activations
+    )
+    twice, forgotten = (composed.with_slip(slip).bodies[1](**right) for slip in composed.slips)
+    assert twice == drawn["gpu_memory"] - 2 * weights - activations
+    assert forgotten == drawn["gpu_memory"] - drawn["parameters"] - activations
+    assert composed.slips[1].applies(right) == (drawn["kv_width"] != 1)
+
+
+def test_a_composed_law_keeps_name_slips_and_conditions_of_its_parts() -> None:
+    whole, _, _, composed = composed_of_three()
+    assert composed.name == whole.name
+    assert [slip.slug for slip in composed.slips] == ["weights-twice", "bytes-forgotten"]
+    assert [str(condition) for condition in composed.where] == ["kv_width*parameters <= gpu_memory", "batch <= slots"]
+    assert composed.text() == "kv_budget = gpu_memory - parameters * kv_width - batch * safety_margin"
 
 
 def test_a_slip_of_a_bound_replaces_the_whole_relation() -> None:

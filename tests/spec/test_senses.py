@@ -13,7 +13,7 @@ from spec import memory
 from spec import quantities as q
 from spec.compiling import Algorithm
 from spec.domains import Domain
-from spec.laws import Identity, Law, NotInvertible, author_order
+from spec.laws import Bound, Identity, Law, NotInvertible, author_order
 from spec.quantities import Quantity
 from spec.senses import interval, sense
 from tests.spec.strategies import (
@@ -31,7 +31,9 @@ from tests.spec.strategies import (
 
 pytestmark = pytest.mark.differential
 
-MOVING = [(law, name) for law in LAWS for name in law.senses]
+EVERY = [(law, name) for law in LAWS for name in law.senses]
+MOVING = [(law, name) for law, name in EVERY if law.symbols[name] not in law.both_ways]
+BOTH_WAYS = [(law, symbol.name) for law in LAWS for symbol in law.both_ways]
 X, Y, Z = LETTERS
 FREE = Quantity("free", "v", "1", Domain(None), "any number", "tests")
 TWO = Quantity("two", "u", "1", Domain(2, integer=True), "at least two", "tests")
@@ -59,7 +61,7 @@ def test_differences_have_the_sign_of_the_sense(law: Law, name: str, data: Any) 
     assert (value_of(law, high) - value_of(law, low)) * law.senses[name] >= 0
 
 
-@pytest.mark.parametrize(("law", "name"), MOVING, ids=named(MOVING))
+@pytest.mark.parametrize(("law", "name"), EVERY, ids=named(EVERY))
 def test_every_law_does_move_with_each_symbol(law: Law, name: str) -> None:
     points = st.tuples(inputs(law), number_of(law.symbols[name]))
 
@@ -70,6 +72,12 @@ def test_every_law_does_move_with_each_symbol(law: Law, name: str) -> None:
     find(points, moves, settings=settings(phases=[Phase.generate]))
 
 
+@pytest.mark.parametrize(("law", "name"), BOTH_WAYS, ids=named(BOTH_WAYS))
+def test_a_symbol_said_to_move_a_law_either_way_is_not_decided_from_the_tree(law: Law, name: str) -> None:
+    assert law.senses[name] is None
+    assert law.both_ways[law.symbols[name]]
+
+
 def test_a_partition_is_decided_with_its_joint_conditions_and_only_with_them() -> None:
     right, facts = memory.kv_budget_by_shares.right, memory.kv_budget_by_shares.facts
     assert sense(right, q.gpu_memory, facts) == 1  # needs a + s < 1
@@ -78,6 +86,20 @@ def test_a_partition_is_decided_with_its_joint_conditions_and_only_with_them() -
     assert sense(right, q.activation_share_of_remaining) is None
     assert sense(right, q.weights, facts) == sense(right, q.weights) == -1
     assert sense(memory.activations_of_remaining.right, q.activation_share_of_remaining) is None
+
+
+def test_a_fact_and_more_of_its_sign_decide_a_sum() -> None:
+    facts = (X - Y,)
+    assert sense(Z * (X + 2 - Y), Z, facts) == 1
+    assert sense(Z * (Y - 1 - X), Z, facts) == -1
+    assert sense(Z * (X - 1 - Y), Z, facts) is None
+    assert sense(Z * (X + 2 - Y), Z) is None
+
+
+def test_the_room_of_a_bound_is_decided_on_the_difference_where_both_sides_grow() -> None:
+    apart = Bound("b", X * Y <= X * Z, says="", section="", where=[Y <= Z])
+    assert apart.senses["x"] == 1
+    assert Bound("b", X * Y <= X * Z, says="", section="").senses == {"x": None, "y": -1, "z": 1}
 
 
 def test_an_undecided_sense_is_a_refusal_and_never_a_guess() -> None:
