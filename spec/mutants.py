@@ -226,7 +226,7 @@ def _of_function(node: Any) -> Iterator[Variant]:
         yield from ((f"drop the branch {text(part)}", _without(node, i)) for i, part in enumerate(node.args))
     elif isinstance(node, Algorithm):
         for other in algorithms().values():
-            if other is not node.func:
+            if other is not node.func and other.__module__ == node.func.__module__:
                 yield f"{other.__name__} instead of {node.func.__name__}", other(*node.args)
 
 

@@ -48,5 +48,5 @@ def test_a_solution_ends_in_the_answer_or_where_there_is_none(slug: str) -> None
 def test_a_requirement_is_a_line_of_its_own() -> None:
     exercise = pose("exercise-3", 0)
     assert [line.text for line in lines(exercise, exercise.parts[0])] == [
-        "100 tokens / (50 tokens/s) <= 500 ms: it is short by 1.5 s"
+        "100 tokens / 50 tokens/s <= 500 ms: it is short by 1.5 s"
     ]
