@@ -6,10 +6,10 @@ What it finds are codes with fields; `grader.feedback` puts them into words.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from functools import cache
 
 from grader.exercise import Part
-from grader.judging.formulas import judge_formula
 from grader.judging.judgement import (
     CORRECT,
     INCORRECT,
@@ -20,22 +20,12 @@ from grader.judging.judgement import (
     Finding,
     Judgement,
 )
-from grader.judging.labels import judge_choice, judge_choices, judge_sequence
 from grader.judging.numbers import judge_number
 from grader.reading.absence import complaint_code
 from grader.reading.text import Unreadable
 
 __all__ = ["CORRECT", "INCORRECT", "INVALID", "PARTIAL", "Diagnosis", "Finding", "Judgement", "judge"]
 
-_JUDGES: Mapping[str, Callable[[Part, str], Judgement]] = {
-    "count": judge_number,
-    "number": judge_number,
-    "quantity": judge_number,
-    "expression": judge_formula,
-    "choice": judge_choice,
-    "choices": judge_choices,
-    "sequence": judge_sequence,
-}
 # Complaints that a word such as `nan` or `n/a` explains better.
 _BY_WORD = frozenset({"no-number", "unknown-symbol", "unknown-unit", "unknown-label", "character", "other-digits"})
 _SHOWN = 2000
@@ -48,13 +38,28 @@ def judge(part: Part, text: str) -> Judgement:
         ValueError: the record asks for a kind of answer that this judge does not know. No text makes it raise.
     """
     typed = text.strip()
-    of_kind = _JUDGES.get(part.kind)
-    if of_kind is None:
-        raise ValueError(f"unknown kind of answer: {part.kind}")
+    of_kind = _judge_of(part.kind)
     try:
         return of_kind(part, typed)
     except Unreadable as complaint:
         return _invalid(complaint, typed)
+
+
+@cache
+def _judge_of(kind: str) -> Callable[[Part, str], Judgement]:
+    """Return the judge of a kind of answer; those of formulas and labels are loaded when first needed."""
+    if kind in {"count", "number", "quantity"}:
+        return judge_number
+    if kind == "expression":
+        from grader.judging.formulas import judge_formula
+
+        return judge_formula
+    from grader.judging import labels
+
+    judges = {"choice": labels.judge_choice, "choices": labels.judge_choices, "sequence": labels.judge_sequence}
+    if kind not in judges:
+        raise ValueError(f"unknown kind of answer: {kind}")
+    return judges[kind]
 
 
 def _invalid(complaint: Unreadable, typed: str) -> Judgement:
