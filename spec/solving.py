@@ -301,6 +301,8 @@ class _Problem:
                 continue
 
     def none(self, why: str, deficit: Exact | None = None) -> Infeasible:
+        if deficit is not None and deficit.denominator > SEARCH_LIMIT:
+            deficit = None  # Erlang's formula at the end of its domain: a fraction of thousands of digits
         return Infeasible(self.law.name, self.symbol.name, why, deficit, "" if deficit is None else self.law.right_unit)
 
     def undetermined(self) -> NotInvertible:
