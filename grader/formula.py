@@ -11,7 +11,7 @@ import sympy
 
 from grader.exercise import Exercise, Part, SlipValue
 from grader.stream import Stream
-from spec.laws import Identity
+from spec.laws import Law
 from spec.printing import formula
 from spec.quantities import Quantity
 
@@ -39,7 +39,7 @@ class FormulaFamily:
         objective, section, revision: as in `grader.family.Family`.
     """
 
-    law: Identity
+    law: Law
     always: Mapping[Quantity, Any]
     traits: tuple[tuple[Trait, ...], ...]
     opening: str

@@ -2,9 +2,13 @@
 
 from grader.family import FormulaFamily, Trait
 from spec import quantities as q
-from spec.parameters import parameters
+from spec.parameters import attention_parameters, feed_forward_parameters, parameters
 
 VOCABULARIES = (32_000, 50_257, 65_024, 128_256, 152_064, 256_000)
+LEFT_OUT = (
+    *(q.norm_vectors, q.qk_norm, q.attention_sinks, q.position_embeddings),
+    *(q.qkv_bias, q.o_bias, q.mlp_bias, q.lm_head_bias),
+)
 SPAN_HIDDEN = {q.heads: q.hidden / q.head_dim}
 
 
@@ -19,10 +23,8 @@ def embeddings(size: str, means: dict[q.Quantity, int]) -> tuple[Trait, Trait]:
 
 
 family = FormulaFamily(
-    law=parameters,
-    always=dict.fromkeys(
-        (q.norm_vectors, q.qk_norm, q.qkv_bias, q.o_bias, q.mlp_bias, q.lm_head_bias, q.position_embeddings), 0
-    ),
+    law=parameters.composed(attention_parameters, feed_forward_parameters),
+    always=dict.fromkeys(LEFT_OUT, 0),
     traits=(
         (*embeddings("V", {}), *(trait for v in VOCABULARIES for trait in embeddings(f"{v:,}", {q.vocab: v}))),
         (
@@ -61,4 +63,5 @@ family = FormulaFamily(
     closing="Count the matrices only: no biases, no norms.",
     objective="parameter-count",
     section="model-weights",
+    revision=2,
 )

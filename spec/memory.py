@@ -37,6 +37,7 @@ with author_order():
         constant="1/token",
         says="One key and one value vector per layer, for every token kept.",
         section="kv-cache",
+        superseded_by=(q.kv_lora_rank,),
         slips=[
             Slip(
                 "values-forgotten",

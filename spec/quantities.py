@@ -78,6 +78,23 @@ parameters_approx = Quantity("parameters_approx", "P_a", "parameter", d.COUNT, "
 kv_lora_rank = Quantity("kv_lora_rank", "r_kv", "element", d.COUNT, "rank of the compressed key-value vector", "kv-cache")
 qk_rope_dim = Quantity("qk_rope_dim", "d_rope", "element", d.COUNT, "size of the shared rotary key", "kv-cache")
 
+# Experts and latent attention
+attention_parameters = Quantity("attention_parameters", "P_att", "parameter", d.COUNT, "parameters of attention in one layer", "model-weights")
+feed_forward_parameters = Quantity("feed_forward_parameters", "P_ff", "parameter", d.COUNT, "parameters of the feed-forward network of a dense layer", "model-weights")
+expert_parameters = Quantity("expert_parameters", "P_e", "parameter", d.COUNT, "parameters of one expert", "model-weights")
+router_parameters = Quantity("router_parameters", "P_r", "parameter", d.COUNT, "parameters of the router of one layer", "model-weights")
+active_parameters = Quantity("active_parameters", "P_act", "parameter", d.COUNT, "parameters that one token meets, the whole embedding matrix included", "model-weights")
+experts = Quantity("experts", "E", "1", d.COUNT, "routed experts of a layer", "model-weights")
+experts_per_token = Quantity("experts_per_token", "E_k", "1", d.COUNT, "routed experts that one token is sent to", "model-weights")
+shared_experts = Quantity("shared_experts", "E_s", "1", d.COUNT_OR_ZERO, "experts that every token passes", "model-weights", assumed=0)
+moe_intermediate = Quantity("moe_intermediate", "I_e", "element", d.COUNT, "inner size of one expert", "model-weights")
+dense_layers = Quantity("dense_layers", "L_d", "layer", d.COUNT_OR_ZERO, "leading layers with a dense network instead of experts", "model-weights", assumed=0)
+router_bias = Quantity("router_bias", "beta_r", "1", d.FLAG, "the router has a learned bias", "model-weights", tex=r"\beta_{r}", assumed=0)
+attention_sinks = Quantity("attention_sinks", "sigma", "1", d.FLAG, "each head has a learned sink score", "model-weights", tex=r"\sigma", assumed=0)
+q_lora_rank = Quantity("q_lora_rank", "r_q", "element", d.COUNT, "rank of the compressed query vector", "model-weights")
+qk_nope_dim = Quantity("qk_nope_dim", "d_nope", "element", d.COUNT, "part of a query head without rotation", "model-weights")
+v_head_dim = Quantity("v_head_dim", "d_v", "element", d.COUNT, "size of the value of one head", "model-weights")
+
 # Widths
 weight_bits = Quantity("weight_bits", "b_w", "bit", d.POSITIVE, "bits per weight", "model-weights", assumed=16)
 kv_width = Quantity("kv_width", "b", "B", d.POSITIVE, "bytes per cached element", "kv-cache", assumed=2)

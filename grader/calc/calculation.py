@@ -12,7 +12,7 @@ from typing import Any
 
 import sympy
 
-from grader.calc.coverage import Trait, covering, traits
+from grader.calc.coverage import COUNTS, Trait, covering, structure, traits
 from grader.calc.givens import Unusable
 from grader.exercise import Step, exact
 from spec.catalog import GPU, Model
@@ -112,7 +112,7 @@ def calculate(
     found = traits(model, known) if model else []
     every = sorted(laws().values(), key=lambda law: law.is_identity)  # a capacity or a need before an equality
     applicable = covering(every, found, known, goal.name)
-    if goal.name in brought and not (goal.name == "parameters" and _gives("parameters", applicable)):
+    if goal.name in brought and not (goal.name in COUNTS and _follows(goal.name, brought, applicable)):
         row = brought[goal.name]
         source = next((r.source for r in (model, gpu) if r is not None and r.name == row.origin), "")
         return Calculation(goal, row.value, (row,), unused=tuple(given), source=source)
@@ -134,8 +134,8 @@ def _brought(given: Mapping[str, Exact], model: Model | None, gpu: GPU | None) -
             numbers: Mapping[str, Any] = row.quantities()
             brought |= {n: Used(known[n], _whole(v), row.name) for n, v in numbers.items() if n in known}
     changed = {name for name, value in given.items() if name in brought and brought[name].value != value}
-    if changed & laws()["parameters"].symbols.keys():
-        brought.pop("parameters", None)
+    gone = COUNTS if changed & structure(list(laws().values())) else frozenset()
+    brought = {name: used for name, used in brought.items() if name not in gone}
     return brought | {name: Used(known[name], value, GIVEN) for name, value in given.items()}
 
 
@@ -143,8 +143,10 @@ def _whole(value: Exact) -> Exact:
     return value if isinstance(value, int) or value.denominator != 1 else value.numerator
 
 
-def _gives(name: str, applicable: Sequence[Law]) -> bool:
-    return any(law.is_identity and law.left.name == name for law in applicable)
+def _follows(goal: str, brought: Mapping[str, Used], applicable: Sequence[Law]) -> bool:
+    """Say whether a quantity follows directly from the others and the usual values."""
+    usual = (name for name, quantity in quantities().items() if quantity.assumed is not None)
+    return goal in closure({*brought, *usual} - {goal}, applicable, goal=goal)
 
 
 def _assumptions(goal: str, brought: Mapping[str, Used], applicable: Sequence[Law]) -> dict[str, Used]:
@@ -225,7 +227,8 @@ def _underived(
     goal = nothing.goal
     rows: dict[str, set[str]] = {"--gpu": {"gpu_memory", "bandwidth", "compute"}}
     if model is None:
-        rows["--model"] = set(laws()["parameters"].symbols) | {"parameters"}
+        dense = ("parameters", "attention_parameters", "feed_forward_parameters")
+        rows["--model"] = set(structure([laws()[name] for name in dense])) | {"parameters"}
     best = Underived(goal, nothing.missing, ())
     for options in (("--model",), ("--gpu",), ("--model", "--gpu")):
         if not set(options) <= rows.keys() or any(rows[option] <= brought.keys() for option in options):

@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from spec.catalog import Model
+from spec.chain import in_force
 from spec.laws import Law
 from spec.solving import Exact
 
-STRUCTURE = frozenset({"parameters", "parameters_approx"})
-LATENT = "kv_bytes_per_token_latent"
+COUNTS = frozenset({"parameters", "active_parameters"})
+PARTS = COUNTS | {"attention_parameters", "feed_forward_parameters", "expert_parameters", "router_parameters"}
+LATENT = frozenset({"kv_lora_rank", "qk_rope_dim"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,14 +25,12 @@ class Trait:
 
 EXPERTS = Trait(
     "has experts, of which a token meets only a few",
-    STRUCTURE | {"flops_per_token", "prefill_bytes", "decode_bytes"},
+    frozenset({"parameters_approx", "flops_per_token", "prefill_bytes", "decode_bytes"}),
 )
 COMPRESSED = Trait(
     "has latent attention, whose heads share one compressed vector",
-    STRUCTURE
-    | {"kv_bytes_per_token", "kv_bytes_per_token_approx", "prefill_attention_flops", "decode_attention_flops"},
+    frozenset({"parameters_approx", "kv_bytes_per_token_approx", "prefill_attention_flops", "decode_attention_flops"}),
 )
-EXTRAS = Trait("has learned attention sinks or router biases", frozenset({"parameters"}))
 SLIDING = Trait(
     "has layers that keep only the last {window:,} tokens",
     frozenset(
@@ -47,7 +47,6 @@ def traits(model: Model, known: Mapping[str, Exact]) -> list[Trait]:
     """Return the traits of a model that matter for what is known."""
     found = [EXPERTS] * (model.experts is not None)
     found += [COMPRESSED] * (model.kv_lora_rank is not None)
-    found += [EXTRAS] * (model.attention_sinks or model.router_bias)
     if model.sliding_window is not None and not _shorter(known, model.sliding_window):
         found.append(Trait(SLIDING.says.format(window=model.sliding_window), SLIDING.breaks))
     return found
@@ -60,10 +59,14 @@ def _shorter(known: Mapping[str, Exact], window: int) -> bool:
 
 
 def covering(laws: Sequence[Law], found: Sequence[Trait], known: Mapping[str, Exact], goal: str) -> list[Law]:
-    """Leave out the laws that these traits break, and latent attention where nothing speaks of it."""
+    """Leave out the laws that these traits break or that others supersede, and those of parts that nothing names."""
     broken = frozenset().union(*(trait.breaks for trait in found))
-    if {"kv_lora_rank", "qk_rope_dim"} & {goal, *known}:
-        broken |= {"kv_bytes_per_token"}
-    else:
-        broken |= {LATENT}
-    return [law for law in laws if law.name not in broken]
+    named = {goal, *known}
+    silent = LATENT if named.isdisjoint(LATENT) else frozenset()
+    return [law for law in in_force(laws, named) if law.name not in broken and silent.isdisjoint(law.symbols)]
+
+
+def structure(laws: Sequence[Law]) -> frozenset[str]:
+    """Return the sizes and traits that a parameter count follows from."""
+    counting = [law for law in laws if law.is_identity and law.left.name in PARTS]
+    return frozenset(name for law in counting for name in law.symbols) - PARTS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from spec import quantities as q
@@ -10,27 +11,48 @@ from spec.invariants.draws import Among, Draws, Grid, of
 from spec.solving import Exact
 
 RULE = ("parameters_approx",)
-COUNT = ("parameters",)
-BOTH = ("parameters", "parameters_approx")
+COUNT = ("attention_parameters", "feed_forward_parameters", "parameters")
+BOTH = (*COUNT, "parameters_approx")
 SIZES = of(q.layers, q.hidden, q.vocab)
 SHAPE: Draws = {
     **of(
         q.layers, q.hidden, q.vocab, q.heads, q.kv_heads, q.head_dim, q.intermediate, q.gated, q.tied, q.qkv_bias,
-        q.o_bias, q.mlp_bias, q.lm_head_bias, q.qk_norm, q.norm_vectors,
+        q.o_bias, q.mlp_bias, q.lm_head_bias, q.qk_norm, q.norm_vectors, q.attention_sinks,
     ),
     "norms_per_layer": Grid(0, 4),
     "position_embeddings": Grid(0, 64),
 }  # fmt: skip
 MATRICES_ONLY = {
-    **dict.fromkeys(["tied", "qkv_bias", "o_bias", "mlp_bias", "lm_head_bias", "qk_norm"], 0),
+    **dict.fromkeys(["tied", "qkv_bias", "o_bias", "mlp_bias", "lm_head_bias", "qk_norm", "attention_sinks"], 0),
     **dict.fromkeys(["norm_vectors", "norms_per_layer", "position_embeddings"], 0),
 }
+
+
+ATTENTION = ("hidden", "heads", "kv_heads", "head_dim", "qkv_bias", "o_bias", "qk_norm", "attention_sinks")
+FEED_FORWARD = ("hidden", "intermediate", "gated", "mlp_bias")
+AROUND = (
+    *("layers", "hidden", "vocab", "tied", "position_embeddings", "norms_per_layer", "norm_vectors", "lm_head_bias"),
+)
+
+
+def part(shape: Mapping[str, Exact], names: Iterable[str]) -> dict[str, Exact]:
+    """Return some sizes of a shape."""
+    return {name: shape[name] for name in names}
+
+
+def count(impl: Any, **shape: Exact) -> Any:
+    """Return the parameters of a dense model, put together from its attention and its feed-forward network."""
+    return impl.parameters(
+        **part(shape, AROUND),
+        attention_parameters=impl.attention_parameters(**part(shape, ATTENTION)),
+        feed_forward_parameters=impl.feed_forward_parameters(**part(shape, FEED_FORWARD)),
+    )
 
 
 def moved(impl: Any, shape: dict[str, Exact], name: str) -> Any:
     """Return what one more of something costs in parameters; for a flag, what setting it costs."""
     start = 0 if name in SHAPE and isinstance(SHAPE[name], Among) else shape[name]
-    return impl.parameters(**{**shape, name: start + 1}) - impl.parameters(**{**shape, name: start})
+    return count(impl, **{**shape, name: start + 1}) - count(impl, **{**shape, name: start})
 
 
 layers_add = Invariant(
@@ -92,7 +114,8 @@ rule_is_structure = Invariant(
     of(q.layers, q.vocab, q.heads, q.head_dim),
     BOTH,
     lambda impl, layers, vocab, heads, head_dim: (
-        impl.parameters(
+        count(
+            impl,
             layers=layers, vocab=vocab, heads=heads, kv_heads=heads, head_dim=head_dim, hidden=heads * head_dim,
             intermediate=4 * heads * head_dim, gated=0, **MATRICES_ONLY,
         )
@@ -105,7 +128,8 @@ gated_at_eight_thirds = Invariant(
     of(q.layers, q.vocab, q.heads, q.head_dim),
     BOTH,
     lambda impl, layers, vocab, heads, head_dim: (
-        impl.parameters(
+        count(
+            impl,
             layers=layers, vocab=vocab, heads=3 * heads, kv_heads=3 * heads, head_dim=head_dim,
             hidden=3 * heads * head_dim, intermediate=8 * heads * head_dim, gated=1, **MATRICES_ONLY,
         )
@@ -118,7 +142,8 @@ rule_from_above = Invariant(
     {**of(q.layers, q.vocab, q.kv_heads, q.head_dim), "group": Grid(1, 8)},
     BOTH,
     lambda impl, layers, vocab, kv_heads, head_dim, group: (
-        impl.parameters(
+        count(
+            impl,
             layers=layers, vocab=vocab, heads=group * kv_heads, kv_heads=kv_heads, head_dim=head_dim,
             hidden=group * kv_heads * head_dim, intermediate=4 * group * kv_heads * head_dim, gated=0, **MATRICES_ONLY,
         )
@@ -127,11 +152,12 @@ rule_from_above = Invariant(
 )  # fmt: skip
 query_head = Invariant(
     "count-query-head",
-    "One more query head adds, in each layer, its query rows and output columns, and its query bias if there is one.",
+    "One more query head adds, in each layer, its query rows and output columns, and its query bias and sink if any.",
     SHAPE,
     COUNT,
     lambda impl, **shape: (
-        moved(impl, shape, "heads") == shape["layers"] * shape["head_dim"] * (2 * shape["hidden"] + shape["qkv_bias"])
+        moved(impl, shape, "heads")
+        == shape["layers"] * (shape["head_dim"] * (2 * shape["hidden"] + shape["qkv_bias"]) + shape["attention_sinks"])
     ),
 )
 kv_head = Invariant(
@@ -225,6 +251,13 @@ normed_queries = Invariant(
     COUNT,
     lambda impl, **shape: moved(impl, shape, "qk_norm") == shape["layers"] * 2 * shape["head_dim"],
 )
+sinks = Invariant(
+    "count-sinks",
+    "Learned sinks add one score for each query head, per layer.",
+    SHAPE,
+    COUNT,
+    lambda impl, **shape: moved(impl, shape, "attention_sinks") == shape["layers"] * shape["heads"],
+)
 layer_norm = Invariant(
     "count-norm",
     "One more norm in every layer adds its vectors of the width to each layer.",
@@ -249,7 +282,7 @@ outside_the_layers = Invariant(
     SHAPE,
     COUNT,
     lambda impl, **shape: (
-        2 * impl.parameters(**shape) - impl.parameters(**{**shape, "layers": 2 * shape["layers"]})
+        2 * count(impl, **shape) - count(impl, **{**shape, "layers": 2 * shape["layers"]})
         == (2 - shape["tied"]) * shape["vocab"] * shape["hidden"]
         + (shape["position_embeddings"] + shape["norm_vectors"]) * shape["hidden"]
         + shape["lm_head_bias"] * shape["vocab"]
@@ -273,7 +306,8 @@ rule_always_above = Invariant(
     {**of(q.layers, q.hidden, q.vocab), "intermediate": Grid(1, 40)},
     BOTH,
     lambda impl, layers, hidden, vocab, intermediate: (
-        impl.parameters(
+        count(
+            impl,
             layers=layers, vocab=vocab, heads=1, kv_heads=1, head_dim=hidden, hidden=hidden,
             intermediate=intermediate, gated=0, **MATRICES_ONLY,
         )
@@ -288,7 +322,8 @@ rule_above_norms = Invariant(
     of(q.layers, q.hidden, q.vocab),
     BOTH,
     lambda impl, layers, hidden, vocab: (
-        impl.parameters(
+        count(
+            impl,
             layers=layers, vocab=vocab, heads=1, kv_heads=1, head_dim=hidden, hidden=hidden, intermediate=4 * hidden,
             gated=0, **{**MATRICES_ONLY, "norm_vectors": 1, "norms_per_layer": 2},
         )

@@ -39,15 +39,85 @@ class Worked:
 
 SEVEN_B: Values = {"layers": 32, "hidden": 4096, "vocab": 32_000}
 LLAMA_3_8B: Values = {
-    "layers": 32, "hidden": 4096, "vocab": 128_256, "heads": 32, "kv_heads": 8, "head_dim": 128,
-    "intermediate": 14_336, "gated": 1, "tied": 0, "qkv_bias": 0, "o_bias": 0, "mlp_bias": 0, "lm_head_bias": 0,
-    "qk_norm": 0, "norm_vectors": 1, "norms_per_layer": 2, "position_embeddings": 0,
+    "layers": 32, "hidden": 4096, "vocab": 128_256, "tied": 0, "lm_head_bias": 0, "norm_vectors": 1,
+    "norms_per_layer": 2, "position_embeddings": 0, "attention_parameters": 41_943_040,
+    "feed_forward_parameters": 176_160_768,
+}  # fmt: skip
+MIXTRAL: Values = {
+    "layers": 32, "hidden": 4096, "vocab": 32_000, "tied": 0, "lm_head_bias": 0, "norm_vectors": 1,
+    "norms_per_layer": 2, "position_embeddings": 0, "attention_parameters": 41_943_040,
+    "feed_forward_parameters": 176_160_768, "dense_layers": 0, "shared_experts": 0, "expert_parameters": 176_160_768,
+    "router_parameters": 32_768,
 }  # fmt: skip
 A100: Values = {"compute": 312 * 10**12, "bandwidth": 2039 * GB, "mfu": 1, "mbu": 1}
 
 WORKED = (
     Worked("parameters_approx", SEVEN_B, 6_704_594_944, "the chapter's 7B"),
     Worked("parameters", LLAMA_3_8B, 8_030_261_248, "tensors of Llama-3-8B as published"),
+    Worked(
+        "attention_parameters",
+        {
+            "hidden": 4096,
+            "heads": 32,
+            "kv_heads": 8,
+            "head_dim": 128,
+            "qkv_bias": 0,
+            "o_bias": 0,
+            "qk_norm": 0,
+            "attention_sinks": 0,
+        },
+        41_943_040,
+        "tensors of one layer of Llama-3-8B as published",
+    ),
+    Worked(
+        "feed_forward_parameters",
+        {"hidden": 4096, "intermediate": 14_336, "gated": 1, "mlp_bias": 0},
+        176_160_768,
+        "tensors of one layer of Llama-3-8B as published",
+    ),
+    Worked(
+        "attention_parameters",
+        {
+            "hidden": 7168,
+            "heads": 128,
+            "q_lora_rank": 1536,
+            "kv_lora_rank": 512,
+            "qk_nope_dim": 128,
+            "qk_rope_dim": 64,
+            "v_head_dim": 128,
+        },
+        187_107_328,
+        "tensors of one layer of DeepSeek-V3 as published",
+    ),
+    Worked(
+        "attention_parameters",
+        {
+            "hidden": 2048,
+            "heads": 16,
+            "kv_lora_rank": 512,
+            "qk_nope_dim": 128,
+            "qk_rope_dim": 64,
+            "v_head_dim": 128,
+        },
+        13_763_072,
+        "tensors of one layer of DeepSeek-V2-Lite as published",
+    ),
+    Worked(
+        "expert_parameters",
+        {"hidden": 7168, "moe_intermediate": 2048, "gated": 1, "mlp_bias": 0},
+        44_040_192,
+        "tensors of one expert of DeepSeek-V3 as published",
+    ),
+    Worked(
+        "router_parameters",
+        {"hidden": 4096, "experts": 8, "router_bias": 0},
+        32_768,
+        "router of one layer of Mixtral-8x7B as published",
+    ),
+    Worked("parameters", {**MIXTRAL, "experts": 8}, 46_702_792_704, "tensors of Mixtral-8x7B as published"),
+    Worked(
+        "active_parameters", {**MIXTRAL, "experts_per_token": 2}, 12_879_925_248, "the 12.9 B of the Mixtral report"
+    ),
     Worked("weights", {"parameters": 7 * GB, "weight_bits": 16}, 14 * GB, "the chapter's 7B in fp16"),
     Worked(
         "kv_bytes_per_token",

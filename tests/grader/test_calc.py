@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from fractions import Fraction
 
@@ -22,7 +23,7 @@ from grader.calc import (
     named,
     read_given,
 )
-from grader.calc.coverage import COMPRESSED, EXPERTS, EXTRAS, LATENT, SLIDING
+from grader.calc.coverage import COMPRESSED, EXPERTS, LATENT, PARTS, SLIDING
 from grader.calc.scale import readable, scaled
 from grader.exercise import exact
 from spec import catalog
@@ -33,7 +34,6 @@ from spec.solving import Infeasible
 from spec.units import unit
 
 QUANTITIES = quantities()
-DENSE = [m for m in catalog.models().values() if m.experts is None and m.kv_lora_rank is None]
 
 
 def calc(goal: str, model: str = "", gpu: str = "", **texts: str) -> object:
@@ -177,16 +177,37 @@ def test_every_quantity_can_be_asked_for() -> None:
 
 @pytest.mark.meta
 def test_the_laws_that_traits_break_exist() -> None:
-    broken = {LATENT}.union(*(trait.breaks for trait in (EXPERTS, COMPRESSED, EXTRAS, SLIDING)))
+    broken = frozenset().union(*(trait.breaks for trait in (EXPERTS, COMPRESSED, SLIDING)))
     assert broken <= laws().keys()
+    assert QUANTITIES.keys() >= LATENT | PARTS
 
 
 @pytest.mark.reality
-@pytest.mark.parametrize("model", [m.name for m in DENSE])
-def test_the_parameters_of_a_dense_model_are_derived_to_the_last_one(model: str) -> None:
-    found = calculate(named("parameters"), {}, catalog.model(model))
-    assert found.result == catalog.model(model).parameters
-    assert [step.law for step in found.steps] == ["parameters"]
+@pytest.mark.parametrize("model", catalog.models().values(), ids=lambda model: model.name)
+def test_the_parameters_of_every_model_are_derived_to_the_last_one(model: catalog.Model) -> None:
+    found = calculate(named("parameters"), {}, model)
+    assert found.result == model.parameters
+    assert found.steps[-1].law == ("parameters" if model.experts is None else "parameters_with_experts")
+    assert {step.law for step in found.steps} >= {
+        "attention_parameters" if model.kv_lora_rank is None
+        else "attention_parameters_latent_keys" if model.q_lora_rank is None
+        else "attention_parameters_latent"
+    }  # fmt: skip
+
+
+@pytest.mark.reality
+@pytest.mark.parametrize("model", [m for m in catalog.models().values() if m.experts], ids=lambda model: model.name)
+def test_the_parameters_that_a_token_meets_are_derived_to_the_last_one(model: catalog.Model) -> None:
+    found = calculate(named("active_parameters"), {}, model)
+    assert found.result == model.active_parameters
+    assert found.steps[-1].law == "active_parameters"
+
+
+def test_a_count_that_the_sizes_do_not_give_is_looked_up_and_said_to_be() -> None:
+    model = dataclasses.replace(catalog.model("mixtral-8x7b"), moe_intermediate=None)
+    found = calculate(named("parameters"), {}, model)
+    assert (found.result, found.steps, found.source) == (model.parameters, (), model.source)
+    assert calculate(named("weights"), {}, model).result == 2 * (model.parameters or 0)
 
 
 @pytest.mark.reality
@@ -234,13 +255,6 @@ def test_a_context_inside_the_sliding_window_is_covered() -> None:
     assert calc("kv_bytes_per_sequence", "mistral-7b-v0.1", context="4096") == 4096 * 131072
 
 
-def test_the_parameters_of_a_model_with_experts_are_looked_up_and_said_to_be() -> None:
-    model = catalog.model("mixtral-8x7b")
-    found = calculate(named("parameters"), {}, model)
-    assert (found.result, found.steps, found.source) == (model.parameters, (), model.source)
-    assert calculate(named("weights"), {}, model).result == 2 * (model.parameters or 0)
-
-
 @pytest.mark.fuzz
 @given(data=st.data(), goal=st.sampled_from(sorted(QUANTITIES)))
 def test_any_question_has_a_value_in_its_domain_or_none_or_one_sentence(data: st.DataObject, goal: str) -> None:
@@ -275,6 +289,9 @@ def test_what_is_given_wins_over_the_catalogue() -> None:
     assert isinstance(half, int)
     assert calc("weights", "llama-2-7b", layers="16") == 2 * half
     assert half < 6_738_415_616
+    active = calc("active_parameters", "mixtral-8x7b", layers="16")
+    assert isinstance(active, int)
+    assert active < 12_879_925_248
 
 
 def test_usual_values_are_assumed_only_where_nothing_leads_there() -> None:

@@ -140,7 +140,7 @@ def test_what_was_not_needed_and_what_exceeds_the_window_is_remarked() -> None:
     assert "4,096" in calc("context", *LLAMA, "concurrency=2")["remarks"][0]
     assert "4,096" in calc("kv_bytes_per_sequence", *LLAMA, "context=8192")["remarks"][0]
     assert calc("kv_bytes_per_sequence", *LLAMA, "context=4096")["remarks"] == []
-    assert "Looked up" in calc("parameters", "--model", "mixtral-8x7b")["remarks"][0]
+    assert "Looked up" in calc("layers", "--model", "mixtral-8x7b")["remarks"][0]
 
 
 def test_models_gpus_and_quantities_are_listed() -> None:

@@ -175,7 +175,7 @@ def test_a_sheet_holds_all_that_is_asked_and_nothing_of_the_key(tmp_path: Path) 
             assert _markdown(answer(part)) in key
             hidden = [s.sentence for s in part.slips] + [s.slip for s in part.slips] + [answer(part)]
             assert [h for h in hidden if re.search(rf"(?<!\w){re.escape(h)}(?!\w)", text)] == []
-        assert f"{exercise.family}@1/{exercise.seed}" in key
+        assert f"{exercise.family}@{exercise.revision}/{exercise.seed}" in key
     seeds = [str(entry.exercise.seed) for entry in drawn.entries[1:]]
     assert [found for found in (*seeds, "max-context", "parameter-formula", "seed") if found in text] == []
     assert "\n\n\n" not in text + key
