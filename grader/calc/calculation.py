@@ -99,6 +99,50 @@ class Calculation:
     source: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Derivation:
+    """The steps to a quantity and what they start from.
+
+    Attributes:
+        steps: the chain; empty where the value was looked up.
+        values: every number that was given, brought by the catalogue or assumed.
+        known: the same without what was only assumed.
+    """
+
+    steps: tuple[Link, ...]
+    values: dict[str, Exact]
+    known: dict[str, Exact]
+
+
+def derived(
+    goal: Quantity, given: Mapping[str, Exact], model: Model | None = None, gpu: GPU | None = None
+) -> Derivation:
+    """Find the steps to a quantity without following them.
+
+    Raises:
+        Unusable: it does not follow from what is given, or the laws do not cover this model.
+    """
+    brought, links = _derived(goal, given, model, gpu)
+    known = {name: used.value for name, used in brought.items() if used.origin != ASSUMED}
+    return Derivation(links, {name: used.value for name, used in brought.items()}, known)
+
+
+def _derived(
+    goal: Quantity, given: Mapping[str, Exact], model: Model | None, gpu: GPU | None
+) -> tuple[dict[str, Used], tuple[Link, ...]]:
+    brought = _brought(given, model, gpu)
+    known = {name: used.value for name, used in brought.items()}
+    found = traits(model, known) if model else []
+    every = sorted(laws().values(), key=lambda law: law.is_identity)  # a capacity or a need before an equality
+    applicable = covering(every, found, known, goal.name)
+    if goal.name in brought and not (goal.name in COUNTS and _follows(goal.name, brought, applicable)):
+        return {goal.name: brought[goal.name]}, ()
+    brought.pop(goal.name, None)
+    brought |= _assumptions(goal.name, brought, applicable)
+    links = _links(goal.name, brought, applicable, every, model, found)
+    return brought, min([links, *_alternatives(links, brought, applicable)], key=lambda some: len(_unused(given, some)))
+
+
 def calculate(
     goal: Quantity, given: Mapping[str, Exact], model: Model | None = None, gpu: GPU | None = None
 ) -> Calculation:
@@ -107,19 +151,11 @@ def calculate(
     Raises:
         Unusable: it does not follow from them, or the laws do not cover this model.
     """
-    brought = _brought(given, model, gpu)
-    known = {name: used.value for name, used in brought.items()}
-    found = traits(model, known) if model else []
-    every = sorted(laws().values(), key=lambda law: law.is_identity)  # a capacity or a need before an equality
-    applicable = covering(every, found, known, goal.name)
-    if goal.name in brought and not (goal.name in COUNTS and _follows(goal.name, brought, applicable)):
+    brought, links = _derived(goal, given, model, gpu)
+    if not links:
         row = brought[goal.name]
         source = next((r.source for r in (model, gpu) if r is not None and r.name == row.origin), "")
         return Calculation(goal, row.value, (row,), unused=tuple(given), source=source)
-    brought.pop(goal.name, None)
-    brought |= _assumptions(goal.name, brought, applicable)
-    links = _links(goal.name, brought, applicable, every, model, found)
-    links = min([links, *_alternatives(links, brought, applicable)], key=lambda some: len(_unused(given, some)))
     values, steps, result = _followed(links, {name: used.value for name, used in brought.items()})
     used = tuple(number for name, number in brought.items() if name in _needed(links))
     return Calculation(goal, result, used, steps, _binding(links, values), _unused(given, links))

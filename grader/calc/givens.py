@@ -122,13 +122,13 @@ def _measured(quantity: Quantity, text: str) -> Exact:
         raise UnreadableValue(quantity.name, text, why) from None
     if not read.unit.given:
         return _whole(read.number)
-    if read.unit.foreign or not _measures(read.unit, quantity):
-        what = "in a unit of another field" if read.unit.foreign else _words(read.unit)
+    if read.unit.foreign or not measures(read.unit, quantity):
+        what = "in a unit of another field" if read.unit.foreign else unit_words(read.unit)
         raise WrongDimension(quantity, text, what, _shares(quantity) if "%" in read.unit.typed else ())
     return _whole(Fraction(read.number) * read.unit.factor / quantity.unit.factor)
 
 
-def _measures(unit: ReadUnit, quantity: Quantity) -> bool:
+def measures(unit: ReadUnit, quantity: Quantity) -> bool:
     """Compare dimensions; counts may be missing altogether, but not differ."""
     wanted = quantity.unit.dimension
     left_out = all(unit.dimension[i] == 0 for i in COUNTED)
@@ -137,7 +137,8 @@ def _measures(unit: ReadUnit, quantity: Quantity) -> bool:
     )
 
 
-def _words(unit: ReadUnit) -> str:
+def unit_words(unit: ReadUnit) -> str:
+    """Say what a unit measures."""
     return "a plain number" if not any(unit.dimension) else f"an amount of {dimension_words(unit.dimension)}"
 
 

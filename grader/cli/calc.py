@@ -7,32 +7,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.cli import options
+from grader.cli.givens import Givens, catalog_rows, named_rows, read_values
 from grader.cli.output import Refused, examples, print_json, printed, wrapped
 
 if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
-
     from grader.calc import Calculation, Used
     from grader.solution import Line
     from spec.catalog import Catalog, Model
-    from spec.solving import Exact
 
 LISTS = ("models", "gpus", "quantities")
-
-
-class Givens(click.ParamType[str]):
-    """A quantity, or NAME=VALUE."""
-
-    name = "name"
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002  click's signature
-        """Offer the quantities."""
-        from click.shell_completion import CompletionItem
-
-        from spec.quantities import quantities
-
-        mark = "" if param.name == "quantity" else "="
-        return [CompletionItem(name + mark) for name in quantities() if name.startswith(incomplete)]
 
 
 @click.command(
@@ -68,53 +51,22 @@ def command(
     Values take units (14GB, 100/min, 10%, yes); a bare number is in the quantity's own unit. What is not given and has
     a usual value is assumed, and said. Where no value exists, that is the answer.
     """
-    rows = _catalog(catalog)
+    rows = catalog_rows(catalog)
     if listed:
         _list(listed, rows, as_json=as_json)
         return
     if quantity is None:
         raise click.UsageError("Name a quantity; --quantities lists them.")
     from grader.calc import Unusable, calculate, named
-    from spec.catalog import UnknownName
 
     try:
         goal = named(quantity)
-        given = _given(goal.name, values)
-        its_model = rows.model(model) if model else None
-        found = calculate(goal, given, its_model, rows.gpu(gpu) if gpu else None)
-    except UnknownName as error:
-        near = " or ".join(error.suggestions)
-        hint = f"did you mean {near}?" if near else f"--{error.kind.lower()}s lists them."
-        raise Refused(f"There is no {error.kind} {error.name!r}; {hint}") from error
+        given = read_values(goal.name, values)
+        its_model, its_gpu = named_rows(rows, model, gpu)
+        found = calculate(goal, given, its_model, its_gpu)
     except Unusable as error:
         raise Refused(str(error)) from error
     (_print_json if as_json else _print)(found, _remarks(found, its_model))
-
-
-def _catalog(path: str | None) -> Catalog:
-    from spec import catalog
-
-    try:
-        return catalog.load(path) if path else catalog.Catalog(catalog.models(), catalog.gpus())  # type: ignore[arg-type]
-    except (catalog.UnreadableFile, catalog.InvalidEntry) as error:
-        raise Refused(f"{error}.") from error
-
-
-def _given(goal: str, values: tuple[str, ...]) -> dict[str, Exact]:
-    from grader.calc import named, read_given
-
-    given: dict[str, Exact] = {}
-    for text in values:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise Refused(f"{text!r} is not NAME=VALUE.")
-        quantity = named(name)
-        if quantity.name in given:
-            raise Refused(f"{quantity.name} is given twice.")
-        if quantity.name == goal:
-            raise Refused(f"{quantity.name} is what is asked for; leave it out.")
-        given[quantity.name] = read_given(quantity, value)
-    return given
 
 
 def _list(what: str, rows: Catalog, *, as_json: bool) -> None:

@@ -1,0 +1,114 @@
+"""`grade diagnose`: is a published number right, and if not, which step went wrong?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from grader.cli import options
+from grader.cli.givens import Givens, catalog_rows, named_rows, read_values
+from grader.cli.output import Refused, examples, print_json, printed, wrapped
+
+if TYPE_CHECKING:
+    from grader.diagnosing import Diagnosis, Published
+
+
+@click.command(
+    "diagnose",
+    epilog=examples(
+        "grade diagnose 524288B --quantity kv_bytes_per_token --model llama-3-8b",
+        'grade diagnose "4.3 GB" --quantity kv_bytes_per_sequence --model llama-3-8b context=8192 --json --exit-zero',
+        "grade diagnose 131072B --quantity kv_bytes_per_token --model llama-3-8b",
+    ),
+)
+@click.argument("number")
+@click.argument("values", metavar="[NAME=VALUE]...", nargs=-1, type=Givens())
+@click.option("--quantity", required=True, metavar="Q", type=Givens(), help="What the number measures.")
+@click.option("--model", metavar="NAME", help="Take the sizes of this model.")
+@click.option("--gpu", metavar="NAME", help="Take memory, bandwidth and compute rate of this GPU.")
+@click.option("--catalog", metavar="FILE", help="A TOML file with models and GPUs of your own.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever the verdict.")
+@options.as_json
+def command(
+    number: str,
+    values: tuple[str, ...],
+    quantity: str,
+    model: str | None,
+    gpu: str | None,
+    catalog: str | None,
+    *,
+    exit_zero: bool,
+    as_json: bool,
+) -> int:
+    """Judge a number that somebody published, and name the step that went wrong.
+
+    The number is right if it agrees with what follows from the rest, within its printed rounding. Else the shortest
+    combination of up to three known slips that gives it is named, or all that fit equally well. An explanation that
+    chance would give too easily is not offered.
+
+    Exit status: 0 right, 1 wrong, 2 unusable.
+    """
+    rows = catalog_rows(catalog)
+    from grader.calc import Unusable, named
+    from grader.diagnosing import diagnose, read_published
+    from grader.diagnosing.published import typed_as
+
+    try:
+        goal = named(quantity)
+        given = read_values(goal.name, values)
+        typed = {named(name).name: typed_as(named(name), text) for name, _, text in (v.partition("=") for v in values)}
+        halves, units = {n: half for n, (half, _) in typed.items()}, {n: unit for n, (_, unit) in typed.items()}
+        if gpu:
+            units.setdefault("gpu_memory", "GB")
+        published = read_published(goal, number)
+        found = diagnose(published, goal, given, halves, units, *named_rows(rows, model, gpu))
+    except Unusable as error:
+        raise Refused(str(error)) from error
+    (_print_json if as_json else _print)(found, published)
+    return 0 if found.is_right or exit_zero else 1
+
+
+def _print_json(found: Diagnosis, published: Published) -> None:  # noqa: ARG001  one signature with `_print`
+    from grader.exercise import exact
+    from spec.solving import Infeasible
+
+    print_json(
+        quantity=found.quantity.name,
+        right="none" if isinstance(found.right, Infeasible) else exact(found.right),
+        unit=found.quantity.unit.name,
+        verdict="right" if found.is_right else "wrong",
+        explanations=[
+            {
+                "slips": [fault.slug for fault in explanation.faults],
+                "value": exact(explanation.value),
+                "sentence": " ".join(fault.sentence for fault in explanation.faults),
+            }
+            for explanation in found.explanations
+        ],
+    )
+
+
+def _print(found: Diagnosis, published: Published) -> None:
+    from grader.amounts import natural
+    from grader.wording import reason
+    from spec.solving import Infeasible
+
+    unit = found.quantity.unit.name
+    if isinstance(found.right, Infeasible):
+        printed("Wrong: there is no such value.", "red")
+        click.echo(wrapped(reason(found.right)))
+        return
+    right = natural(found.right, unit)
+    if found.is_right:
+        printed(f"Right: {found.quantity.name} = {right}.", "green")
+        return
+    printed(f"Wrong: {found.quantity.name} = {right}, not {natural(published.value, unit)}.", "red")
+    if not found.explanations:
+        click.echo("No known slip explains it.")
+        return
+    several = len(found.explanations) > 1
+    click.echo("Each of these gives the published number:" if several else "What gives the published number:")
+    for explanation in found.explanations:
+        words = " ".join(fault.sentence for fault in explanation.faults)
+        click.echo(wrapped(f"- {words} That makes {natural(explanation.value, unit)}.", indent=2))

@@ -1,0 +1,66 @@
+"""`grade diagnose` as it is typed: its verdict, its explanations, its JSON and its exit status."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner, Result
+
+from grader.cli.app import app
+
+GQA = ["--quantity", "kv_bytes_per_token", "--model", "llama-3-8b"]
+
+
+def run(*args: str) -> Result:
+    return CliRunner().invoke(app, ["diagnose", *args])
+
+
+def test_a_right_number_is_right_and_exits_with_0() -> None:
+    done = run("131072B", *GQA)
+    assert (done.exit_code, done.output) == (0, "Right: kv_bytes_per_token = 131,072 B/token.\n")
+
+
+def test_a_wrong_number_is_told_its_slip_and_exits_with_1() -> None:
+    done = run("512 KiB", *GQA)
+    assert done.exit_code == 1
+    assert "131,072 B/token, not 524,288 B/token" in done.output
+    assert "The hidden size was used" in done.output
+    assert run("512 KiB", *GQA, "--exit-zero").exit_code == 0
+
+
+def test_the_json_is_the_contract() -> None:
+    found = json.loads(run("512 KiB", *GQA, "--json").stdout)
+    assert (found["schema"], found["right"], found["unit"], found["verdict"]) == (1, "131072", "B/token", "wrong")
+    assert {"slips": ["hidden-for-kv-width"], "value": "524288"}.items() <= found["explanations"][0].items()
+    assert found["explanations"][0]["sentence"]
+
+
+def test_a_number_that_no_slip_gives_is_left_unexplained() -> None:
+    done = run("1234567B", *GQA)
+    assert (done.exit_code, done.output.splitlines()[-1]) == (1, "No known slip explains it.")
+
+
+def test_a_value_that_cannot_exist_is_wrong_whatever_the_number() -> None:
+    done = run("5", "--quantity", "concurrency", "--model", "llama-2-70b", "--gpu", "a100-80gb", "context=4096")
+    assert done.exit_code == 1
+    assert "there is no such value" in done.output
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["foo", *GQA], "cannot be read"),
+        (["5 s", *GQA], "is measured in B/token"),
+        (["5", "--quantity", "contxt"], "did you mean context"),
+        (["5", "--quantity", "context", "--model", "lama"], "There is no model"),
+        (["5", "--quantity", "context", "context=5"], "is what is asked for"),
+        (["5", "--quantity", "context"], "cannot be found from this"),
+        (["5"], "Missing option '--quantity'"),
+    ],
+)
+def test_what_cannot_be_used_is_one_sentence_and_status_2(args: list[str], words: str) -> None:
+    done = run(*args)
+    assert done.exit_code == 2
+    assert words in done.output
+    assert "Traceback" not in done.output
