@@ -94,6 +94,9 @@ def reason(found: Infeasible) -> str:
     if found.why == "below":
         symbol = law.symbols[found.gives]
         return f"There would be less than nothing: {symbol.says} falls below {symbol.domain.low}{short}."
+    if found.why == "above":
+        symbol = law.symbols[found.gives]
+        return f"There would be too much: {symbol.says} goes over {symbol.domain.high}{short}."
     if found.why == "broken":
         return f"No value satisfies this: {law.says.rstrip('.').lower()}; the limit is missed{short} at best."
     if found.why == "not-whole":
