@@ -118,7 +118,7 @@ def test_values_are_exact(arguments: tuple[str, ...], value: str, unit: str) -> 
         (("weights", "parameters=7e9 tokens"), "parameters is measured in parameter"),
         (("concurrency", *LLAMA, "context=4096", "activations=10%"), "activation_share_of_remaining=10%"),
         (("concurrency", "--model", "lama-2-7b"), "did you mean llama-2-7b"),
-        (("concurrency", "--gpu", "zzzz"), "--gpus lists them"),
+        (("concurrency", "--gpu", "zzzz"), "`grade calc --gpus` lists them"),
         (("concurrency",), "add context=... --model NAME --gpu NAME"),
         (("flops_per_token", "--model", "mixtral-8x7b"), "experts"),
         (("offered_load", "servers=10", "blocking=1%"), "cannot be calculated: the load"),
