@@ -80,7 +80,7 @@ def _freed(node: Any, symbol: Any, target: Any) -> Any:
     rest = [arg for arg in node.args if not arg.has(symbol)]
     if node.is_Add or node.is_Mul or node.is_Pow:
         if len(holding) > 1:
-            return _collected(node, symbol, target)
+            return _multiplied_out(node, symbol, target) if node.is_Mul else _collected(node, symbol, target)
         (inner,) = holding
         if node.is_Add:
             sign, body = _signed(inner)
@@ -104,6 +104,16 @@ def _collected(node: Any, symbol: Any, target: Any) -> Any:
     else:
         over, under = _sum([target], rest), _sum(coefficients, [])
     return _fraction([over], [under])
+
+
+def _multiplied_out(node: Any, symbol: Any, target: Any) -> Any:
+    """Free the symbol in (a x + b) / (c x + d) = target; None for a product of another form."""
+    over, under = _fraction_parts(node)
+    above, below = (_linear(sympy.Mul(*side) if len(side) > 1 else side[0], symbol) for side in (over, under or [1]))
+    if not (above and below and above[0] and below[0]):
+        return None
+    scaled = [[_divided(sympy.Mul(target, _sum(part, [])), []) for part in [terms] if part] for terms in below]
+    return _fraction([_sum(scaled[1], above[1])], [_sum(above[0], scaled[0])])
 
 
 def _linear(node: Any, symbol: Any) -> Parts | None:

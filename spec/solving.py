@@ -293,6 +293,12 @@ class _Problem:
         left = self.room(value)
         return left >= 0 if self.law.relation == "<=" else left > 0
 
+    def meets(self, value: Exact) -> bool:
+        try:
+            return self.room(value) == 0
+        except ZeroDivisionError:  # a pole, which lies outside the domain
+            return False
+
     def candidates(self) -> Iterator[Exact]:
         for edge in self.way.edges:
             try:
@@ -313,7 +319,7 @@ class _Problem:
         if not self.way.edges:
             return self._step()
         for value in self.candidates():
-            if self.room(value) == 0:
+            if self.meets(value):
                 return _in_domain(self.law, self.symbol, value)
         if self.way.method == "closed form" and self.room(self.domain.inside) == 0:
             raise self.undetermined()

@@ -5,37 +5,10 @@ The givens and answers are those of the chapter's own examples and of public mod
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
-from spec.solving import Exact, Infeasible
-
-GB, KIB = 10**9, 2**10
-Values = dict[str, Exact]
-
-
-@dataclass(frozen=True, slots=True)
-class Worked:
-    """One example.
-
-    Attributes:
-        gives: the function that is called.
-        given: its keywords.
-        answer: the right answer, None where no value exists.
-        source: where the example comes from.
-    """
-
-    gives: str
-    given: Values
-    answer: Exact | None
-    source: str
-
-    def holds(self, impl: Any) -> bool:
-        """Say whether an implementation gives the answer."""
-        value = getattr(impl, self.gives)(**self.given)
-        return self.answer is None if isinstance(value, Infeasible) else bool(value == self.answer)
-
+from spec.invariants.example import GB, KIB, Values, Worked
+from spec.invariants.worked_serving import SERVING
 
 SEVEN_B: Values = {"layers": 32, "hidden": 4096, "vocab": 32_000}
 LLAMA_3_8B: Values = {
@@ -290,4 +263,5 @@ WORKED = (
     Worked("gpus", {"mean_concurrency": 17, "sequences_per_gpu": 41}, 1, "the chapter's exercise 4"),
     Worked("gpus", {"mean_concurrency": 20, "sequences_per_gpu": 10}, 3, "a load that divides evenly"),
     Worked("servers", {"blocking": Fraction(1, 2), "offered_load": 1}, 1, "one server offered one erlang"),
+    *SERVING,
 )

@@ -15,10 +15,11 @@ import pytest
 from spec.index import laws
 from spec.invariants import __main__ as command
 from spec.invariants import true
+from spec.invariants.example import Worked
 from spec.invariants.kills import Fault, Row, differs, judged, mutant_table, mutants_of, noticed, points, slip_table
 from spec.invariants.reference import Reference, questions
 from spec.invariants.report import kill_table
-from spec.invariants.worked import WORKED, Worked
+from spec.invariants.worked import WORKED
 from spec.laws import Law
 from spec.solving import Exact, Infeasible
 

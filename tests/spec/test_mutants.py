@@ -159,7 +159,7 @@ def test_a_condition_on_a_symbol_that_a_mutant_lost_is_dropped() -> None:
 @pytest.mark.parametrize("law", [pytest.param(law, id=name) for name, law in laws().items()])
 def test_every_law_has_mutants_each_once(law: Law) -> None:
     found: list[Mutant] = mutants(law)
-    assert len({(m.change, m.formula) for m in found}) == len(found) > 2
+    assert len({(m.change, m.formula) for m in found}) == len(found) >= 2
     assert law.text() not in {m.formula for m in found if isinstance(m.faulty, Law)}
 
 

@@ -211,7 +211,10 @@ with author_order():
         (Identity(z, x**2 * y, says="", section=""), "y", "z / x^2"),
         (Identity(z, x**-2 * y, says="", section=""), "y", "x^2 * z"),
         (Identity(z, x**2, says="", section=""), "x", None),
-        (Identity(z, x / (x + y), says="", section=""), "x", None),
+        (Identity(z, x / (x + y), says="", section=""), "x", "z * y / (1 - z)"),
+        (Identity(z, (1 - x) / (y + x), says="", section=""), "x", "(z * y - 1) / (-1 - z)"),
+        (Identity(z, x / (x + y) ** 2, says="", section=""), "x", None),
+        (Identity(z, x * (x + y), says="", section=""), "x", None),
     ]
 
 
