@@ -5,7 +5,8 @@ product := signed (('*' | '/') signed | power)*    no sign between factors means
 signed  := ('+' | '-')? power
 power   := postfix ('^' signed)?                   binds to the right
 postfix := atom '!'?
-atom    := number | symbol | function '(' sum (',' sum)* ')' | '(' sum ')' | floor and ceiling brackets | root
+atom    := number | symbol | function '(' sum (',' sum)* ')' | function power | '(' sum ')' | root
+           | floor and ceiling brackets
 """
 
 from __future__ import annotations
@@ -152,7 +153,13 @@ class Parser:
                 self.built.call(function, 1)
 
     def call(self, function: Token) -> None:
-        """The arguments of a function, in brackets."""
+        """The arguments of a function, in brackets; a logarithm or a root takes the power that follows without them."""
+        if self.next.kind != "(":
+            self.deeper(function.at)
+            self.power()
+            self.depth -= 1
+            self.built.call("ln" if function.value == "log" else function.value, 1)
+            return
         opening = self.take()
         self.deeper(opening.at)
         self.sum()

@@ -23,6 +23,7 @@ FUNCTIONS: Mapping[str, str] = {
     "log_2": "log2",
     "log_10": "log10",
 }
+WITHOUT_BRACKETS: Mapping[str, str] = {name: FUNCTIONS[name] for name in ("log", "ln", "sqrt")}  # `n log n`
 MOST_TOKENS = 2000
 IN_NUMBERS = frozenset({"+", "-", "*", "/", "^", "(", ")", "!"})
 COMPLAINTS: Mapping[str, str] = {
@@ -211,7 +212,8 @@ def _names(run: str, at: int, after: str, alphabet: Alphabet) -> list[Token]:
     """The symbols of a run of letters, and the function at its end where `after` opens a bracket."""
     if run == "e" and "e" not in alphabet.names and (after[:1] == "^" or after == "**"):
         return [Token("function", "exp", at), Token("(", None, at), Token("number", 1, at), Token(")", None, at)]
-    found = alphabet.resolve(run, at, FUNCTIONS if after[:1] == "(" else {})
+    callable_here = FUNCTIONS if after[:1] == "(" else WITHOUT_BRACKETS if after[:1].isalnum() else {}
+    found = alphabet.resolve(run, at, callable_here)
     return [Token(kind, value, at) for kind, value in found]
 
 

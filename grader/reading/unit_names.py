@@ -166,9 +166,9 @@ def _rates() -> Rows:
         rate = unit(f"{counted}/{per}")
         named = Named(rate.factor, rate.dimension, ((counted, 1), (per, -1)))
         yield from ((name, named) for name in (spelling, spelling.upper()))
-    for prefix, per in (("", "s"), ("k", "ms"), ("M", "us"), ("G", "ns")):
-        rate = unit(f"1/{per}")
-        yield f"{prefix}Hz", Named(rate.factor, rate.dimension, ((f"{prefix}Hz", 1),))
+    rate = unit("1/s")
+    for prefix, scale in (("", 1), *SI.items()):
+        yield f"{prefix}Hz", Named(rate.factor * scale, rate.dimension, ((f"{prefix}Hz", 1),))
 
 
 def may_be_rate(name: str) -> bool:

@@ -12,6 +12,8 @@ import sympy
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from grader.exercise import Part
+from grader.judging import judge
 from grader.reading import compare
 from grader.reading.evaluate import exact
 from grader.reading.formula import Formula
@@ -276,3 +278,25 @@ def test_nesting_up_to_the_bound_is_read() -> None:
 def test_a_record_without_a_formula_is_the_author_s_error() -> None:
     with pytest.raises(ValueError, match="no formula in L"):
         compare.reference("L +", ("L",), ("positive",))
+
+
+@pytest.mark.parametrize(
+    ("key", "typed"),
+    [
+        ("n*log(n)", "n log n"),
+        ("n*log(n)", "nlog n"),
+        ("log(n^2)", "log n^2"),
+        ("m*sqrt(n)", "sqrt n m"),
+        ("O(n*log(n))", "O(n log n)"),
+    ],
+)
+def test_a_logarithm_or_a_root_takes_the_power_that_follows_without_brackets(key: str, typed: str) -> None:
+    part = Part("a", "x", "", "expression", key, symbols={"n": "positive integers", "m": "positive integers"})
+    assert judge(part, typed).verdict == "correct"
+    assert judge(part, judge(part, typed).reading).verdict == "correct"
+
+
+@pytest.mark.parametrize("typed", ["n log", "log n log", "log", "n log *"])
+def test_a_function_of_nothing_is_no_answer(typed: str) -> None:
+    part = Part("a", "x", "", "expression", "n*log(n)", symbols={"n": "positive integers"})
+    assert judge(part, typed).verdict == "invalid"

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from grader.exercise import Part
+from grader.judging import judge
 from grader.reading import unit_names
 from grader.reading.text import Unreadable
 from grader.reading.unit_reader import ReadUnit, asked_unit, read_unit
@@ -183,3 +185,9 @@ def test_the_echo_counts_in_plurals() -> None:
     assert _read("tok/s").name(plural=True) == "tokens/s"
     assert _read("GB").name(plural=True) == "GB"
     assert len(BASES) == len(NO_DIMENSION)
+
+
+@pytest.mark.parametrize("prefix", ["", "k", "M", "G", "T", "P"])
+def test_hertz_is_a_rate_of_nothing_counted_at_every_prefix(prefix: str) -> None:
+    part = Part("a", "x", "", "quantity", "10", "GB/s")
+    assert judge(part, f"80 {prefix}Hz").verdict == "incorrect"
