@@ -7,6 +7,8 @@ import sympy
 from spec import quantities as q
 from spec.laws import Bound, Identity, Slip, author_order
 
+ROOFLINE = "roofline model (Williams, Waterman, Patterson 2009)"
+
 with author_order():
     flops_per_token = Identity(
         q.flops_per_token,
@@ -36,6 +38,20 @@ with author_order():
                 "full-matrix",
                 "The full matrix was counted; later tokens are masked.",
                 4 * q.layers * q.heads * q.head_dim * q.prompt**2,
+            )
+        ],
+    )
+    attention_flops_per_pair = Identity(
+        q.attention_flops_per_pair,
+        2 * q.layers * q.heads * q.head_dim,
+        constant="FLOP/token^2",
+        says="What causal attention of a prompt costs, for every square of its length.",
+        section="prefill-decode",
+        slips=[
+            Slip(
+                "full-matrix",
+                "The full matrix was counted; later tokens are masked.",
+                4 * q.layers * q.heads * q.head_dim,
             )
         ],
     )
@@ -70,7 +86,7 @@ with author_order():
         sympy.Max(q.prefill_flops / (q.compute * q.mfu), q.prefill_bytes / (q.bandwidth * q.mbu)),
         says="Prefill takes the longer of its arithmetic and its memory traffic.",
         section="prefill-decode",
-        source="roofline model (Williams, Waterman, Patterson 2009)",
+        source=ROOFLINE,
         slips=[
             Slip(
                 "times-added",
@@ -127,7 +143,7 @@ with author_order():
         sympy.Max(q.decode_flops / (q.compute * q.mfu), q.decode_bytes / (q.bandwidth * q.mbu)),
         says="A decode step takes the longer of its arithmetic and its memory traffic.",
         section="prefill-decode",
-        source="roofline model (Williams, Waterman, Patterson 2009)",
+        source=ROOFLINE,
         slips=[
             Slip(
                 "compute-only",
@@ -198,4 +214,102 @@ with author_order():
         q.batch <= q.slots,
         says="A batch holds no more sequences than the server has slots.",
         section="batching",
+    )
+    ridge = Identity(
+        q.ridge,
+        q.compute / q.bandwidth,
+        says="The intensity at which arithmetic and memory traffic take equally long.",
+        section="prefill-decode",
+        source=ROOFLINE,
+        slips=[Slip("ratio-inverted", "Bandwidth was divided by compute.", q.bandwidth / q.compute)],
+    )
+    prefill_intensity = Identity(
+        q.prefill_intensity,
+        q.prefill_flops / q.prefill_bytes,
+        says="Arithmetic intensity is work over traffic.",
+        section="prefill-decode",
+        source=ROOFLINE,
+        slips=[Slip("ratio-inverted", "The traffic was divided by the work.", q.prefill_bytes / q.prefill_flops)],
+    )
+    decode_intensity = Identity(
+        q.decode_intensity,
+        q.decode_flops / q.decode_bytes,
+        says="Arithmetic intensity is work over traffic.",
+        section="prefill-decode",
+        source=ROOFLINE,
+        slips=[Slip("ratio-inverted", "The traffic was divided by the work.", q.decode_bytes / q.decode_flops)],
+    )
+    required_mfu = Identity(
+        q.required_mfu,
+        q.flops_per_token * q.prefill_rate / q.compute,
+        says="A prefill rate needs this share of the peak; above 1 the rate is impossible.",
+        section="ttft",
+    )
+    tpot = Identity(
+        q.tpot,
+        q.decode_step_time,
+        constant="1/token",
+        says="Each output token after the first takes one decode step.",
+        section="prefill-decode",
+    )
+    total_time = Identity(
+        q.total_time,
+        q.ttft + (q.output - 1) * q.tpot,
+        says="The first token comes from prefill; the others take one step each.",
+        section="prefill-decode",
+        slips=[
+            Slip(
+                "first-token-decoded", "The first token comes from prefill: one step less.", q.ttft + q.output * q.tpot
+            ),
+            Slip(
+                "ttft-twice",
+                "The time to first token was added twice.",
+                2 * q.ttft + (q.output - 1) * q.tpot,
+                unless=sympy.Eq(q.ttft, 0),
+            ),
+            Slip("ttft-per-token", "The time to first token was added for every token.", q.output * (q.ttft + q.tpot)),
+            Slip(
+                "ttft-forgotten",
+                "The time to first token was left out.",
+                (q.output - 1) * q.tpot,
+                unless=sympy.Eq(q.ttft, 0),
+            ),
+        ],
+    )
+    decode_share = Identity(
+        q.decode_share,
+        (q.output - 1) * q.tpot / q.total_time,
+        says="The part of the time after the first token.",
+        section="prefill-decode",
+    )
+    phase_ratio = Identity(
+        q.phase_ratio,
+        q.tpot * q.prompt / q.prefill_time,
+        says="How much longer a decoded token takes than a token of the prompt.",
+        section="prefill-decode",
+        slips=[
+            Slip(
+                "ratio-inverted",
+                "The prefill time per token was divided by the decode time.",
+                q.prefill_time / (q.prompt * q.tpot),
+            )
+        ],
+    )
+
+    matrix_work = q.flops_per_token * q.prompt + q.attention_flops_per_pair * q.prompt**2
+    traffic = q.weights + q.prompt * q.kv_bytes_per_token
+    meets_ttft_target = Bound(
+        "meets_ttft_target",
+        q.wait + sympy.Max(matrix_work / (q.compute * q.mfu), traffic / (q.bandwidth * q.mbu)) <= q.ttft_target,
+        says="Wait and prefill of the prompt fit the target for the first token.",
+        section="ttft",
+        source=ROOFLINE,
+        slips=[
+            Slip(
+                "attention-forgotten",
+                "The attention term, quadratic in the prompt, was left out.",
+                q.wait + sympy.Max(q.flops_per_token * q.prompt / (q.compute * q.mfu), traffic / (q.bandwidth * q.mbu))
+                <= q.ttft_target,
+            ),
+        ],
     )

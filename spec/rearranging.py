@@ -55,7 +55,7 @@ def rearranged(law: Law, symbol: Quantity) -> Any:
     way = route(law, symbol)
     if way.method == "direct":
         return law.right
-    if way.method not in {"closed form", "branches"} or len(way.edges) != 1:
+    if way.method not in {"closed form", "branches"} or (way.method == "branches" and len(way.edges) != 1):
         return None
     with sympy.evaluate(x=False):
         here, there = map(flat, (law.left, law.right) if law.left.has(symbol) else (law.right, law.left))

@@ -25,19 +25,29 @@ class Trait:
 
 EXPERTS = Trait(
     "has experts, of which a token meets only a few",
-    frozenset({"parameters_approx", "flops_per_token", "prefill_bytes", "decode_bytes"}),
-)
+    frozenset(
+        {
+            "parameters_approx", "flops_per_token", "prefill_bytes", "decode_bytes", "cache_to_weights",
+            "meets_ttft_target",
+        }
+    ),
+)  # fmt: skip
 COMPRESSED = Trait(
     "has latent attention, whose heads share one compressed vector",
-    frozenset({"parameters_approx", "kv_bytes_per_token_approx", "prefill_attention_flops", "decode_attention_flops"}),
-)
+    frozenset(
+        {
+            "parameters_approx", "kv_bytes_per_token_approx", "prefill_attention_flops", "decode_attention_flops",
+            "attention_flops_per_pair",
+        }
+    ),
+)  # fmt: skip
 SLIDING = Trait(
     "has layers that keep only the last {window:,} tokens",
     frozenset(
         {
             "attention_scores_per_head", "causal_scores_per_head", "kv_bytes_per_sequence", "kv_bytes_total",
             "holds_tokens", "fits", "fits_in_blocks", "gpu_holds", "prefill_attention_flops", "prefill_bytes",
-            "decode_attention_flops", "decode_bytes",
+            "decode_attention_flops", "decode_bytes", "cache_to_weights", "attention_flops_per_pair",
         }
     ),
 )  # fmt: skip

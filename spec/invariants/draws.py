@@ -66,6 +66,7 @@ class Among:
 BUDGET = Grid(0, 2400, HALF)  # holds many tokens of the usual size
 SPECIAL: dict[str, Draw] = {
     "kv_budget": BUDGET,
+    "ttft_target": Grid(HALF, 2400, HALF),  # enough for prompts of the usual size
     "blocking": Grid(TWELFTH, 1 - TWELFTH, TWELFTH),  # no number of servers turns nobody away
     "servers": Grid(1, 12),  # Erlang's recursion is exact, and its fractions grow with every server
     "offered_load": Grid(HALF, 6, HALF),

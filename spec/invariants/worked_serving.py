@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from spec.invariants.example import KIB, Worked
+from spec.invariants.example import GB, KIB, Values, Worked
 
 SEVEN_B_PARAMETERS = 6_704_594_944  # the chapter's 7B by the 12 L H^2 rule
+
+TARGET: Values = {
+    "flops_per_token": 2 * SEVEN_B_PARAMETERS, "attention_flops_per_pair": 262_144, "weights": 2 * SEVEN_B_PARAMETERS,
+    "kv_bytes_per_token": 512 * KIB, "compute": 312 * 10**12, "bandwidth": 2039 * GB, "mfu": Fraction(1, 2), "mbu": 1,
+    "wait": 0,
+}  # fmt: skip
 
 SERVING = (
     Worked(
@@ -49,5 +55,52 @@ SERVING = (
         },
         Fraction(7418, 3453),
         "the chapter's 7B from 4,096 to 8,192 tokens, about 2.148",
+    ),
+    Worked(
+        "attention_flops_per_pair", {"layers": 32, "heads": 32, "head_dim": 128}, 262_144, "the chapter's 7B: 2 L H"
+    ),
+    Worked("ridge", {"compute": 312 * 10**12, "bandwidth": 2039 * GB}, Fraction(312_000, 2039), "an A100, about 153"),
+    Worked(
+        "prefill_intensity",
+        {"prefill_flops": 14_262_144 * 10**6, "prefill_bytes": 14_524_288_000},
+        Fraction(14_262_144_000, 14_524_288),
+        "the chapter's 7B over 1,000 tokens",
+    ),
+    Worked(
+        "decode_intensity",
+        {"decode_flops": 14 * GB + 2**31, "decode_bytes": 14 * GB + 2**31},
+        1,
+        "the chapter's 7B at 4,096 tokens: an operation for every byte",
+    ),
+    Worked(
+        "required_mfu",
+        {"flops_per_token": 14 * GB, "prefill_rate": 50_000, "compute": 312 * 10**12},
+        Fraction(175, 78),
+        "50,000 tokens a second of a 7B need two A100 and more",
+    ),
+    Worked("tpot", {"decode_step_time": Fraction(1, 50)}, Fraction(1, 50), "a step of 20 ms"),
+    Worked(
+        "total_time", {"ttft": Fraction(1, 5), "output": 500, "tpot": Fraction(1, 50)}, Fraction(509, 50), "exercise 4"
+    ),
+    Worked(
+        "decode_share",
+        {"output": 500, "tpot": Fraction(1, 50), "total_time": Fraction(509, 50)},
+        Fraction(499, 509),
+        "the chapter's exercise 4",
+    ),
+    Worked(
+        "phase_ratio",
+        {"tpot": Fraction(1, 50), "prompt": 10_000, "prefill_time": Fraction(1, 5)},
+        1000,
+        "50,000 tokens a second of prefill against 50 of decode",
+    ),
+    Worked(
+        "prompt",
+        {**TARGET, "ttft_target": Fraction(1, 2)},
+        5273,
+        "the chapter's 7B on an A100 at half of its peak, in half a second",
+    ),
+    Worked(
+        "prompt", {**TARGET, "ttft_target": 1}, 9768, "the chapter's 7B on an A100 at half of its peak, in a second"
     ),
 )
