@@ -116,16 +116,16 @@ def _solvable(law: Law, name: str) -> bool:
     return solving.route(law, law.symbols[name]).method != "not invertible"
 
 
-def chain(goal: str, known: Iterable[str], laws: Sequence[Law]) -> tuple[Link, ...]:
+def chain(goal: str, known: Iterable[str], laws: Sequence[Law], *, superseded: bool = False) -> tuple[Link, ...]:
     """Find the steps from what is known to the goal, in order, and nothing beside them.
 
-    Laws that something known supersedes are no steps.
+    Laws that something known supersedes are no steps, unless `superseded` says so.
 
     Raises:
         NoDerivation: no chain of laws leads there.
     """
     known = tuple(known)
-    laws = in_force(laws, known)
+    laws = laws if superseded else in_force(laws, known)
     reached = closure(known, laws, goal=goal)
     if goal not in reached:
         ready = [

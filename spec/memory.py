@@ -129,6 +129,7 @@ with author_order():
         q.context * q.kv_bytes_per_token,
         says="A sequence caches every token of its context.",
         section="kv-cache",
+        superseded_by=(q.sliding_window,),
         slips=[Slip("one-token", "The cache of one token was given for the whole context.", q.kv_bytes_per_token)],
     )
 
@@ -137,6 +138,7 @@ with author_order():
         q.cached_tokens * q.kv_bytes_per_token,
         says="A set of sequences caches the sum of their tokens.",
         section="kv-cache",
+        superseded_by=(q.sliding_window,),
     )
 
     cached_tokens = Identity(
@@ -254,6 +256,7 @@ with author_order():
         q.token_capacity * q.kv_bytes_per_token <= q.kv_budget,
         says="All cached tokens together fit the KV budget.",
         section="memory-budgeting",
+        superseded_by=(q.sliding_window,),
     )
 
     fits = Bound(
@@ -262,6 +265,7 @@ with author_order():
         constant="1/sequence",
         says="All caches together fit the budget.",
         section="memory-budgeting",
+        superseded_by=(q.sliding_window,),
         slips=[
             Slip(
                 "all-sequences-as-one",
@@ -304,6 +308,7 @@ with author_order():
         constant="1/sequence",
         says="All caches fit the budget when each sequence takes whole blocks.",
         section="kv-cache",
+        superseded_by=(q.sliding_window,),
         source="paged attention as in public serving engines",
         slips=[
             Slip(

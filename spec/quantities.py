@@ -122,6 +122,10 @@ token_capacity = Quantity("token_capacity", "T", "token", d.COUNT_OR_ZERO, "toke
 block_size = Quantity("block_size", "p", "token", d.COUNT, "tokens per cache block", "kv-cache", assumed=16)
 blocks_per_sequence = Quantity("blocks_per_sequence", "n_b", "block", d.COUNT, "cache blocks of one sequence", "kv-cache")
 kv_bytes_per_block = Quantity("kv_bytes_per_block", "K_b", "B", d.POSITIVE, "bytes of one cache block", "kv-cache")
+kv_bytes_per_layer = Quantity("kv_bytes_per_layer", "k_1", "B/token", d.POSITIVE, "KV cache of one token in one layer", "kv-cache")
+scale_width = Quantity("scale_width", "b_s", "B", d.AMOUNT, "bytes of the scale kept with each key or value of a head", "kv-cache", assumed=0)
+sliding_window = Quantity("sliding_window", "w_s", "token", d.COUNT, "tokens that a sliding layer keeps", "kv-cache")
+sliding_layers = Quantity("sliding_layers", "L_s", "layer", d.COUNT_OR_ZERO, "layers with a sliding window", "kv-cache")
 
 # Attention
 attention_scores_per_head = Quantity("attention_scores_per_head", "s_h", "score", d.COUNT, "attention scores of one head", "attention")

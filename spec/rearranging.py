@@ -23,7 +23,7 @@ def roots(difference: Any, symbol: Quantity) -> list[Any]:
     Empty where a branch is not linear in the symbol.
     """
     found = []
-    for branch in _branches(difference):
+    for branch in _branches(difference, symbol):
         if any(step.has(symbol) for step in branch.atoms(sympy.floor, sympy.ceiling, Algorithm)):
             return []
         numerator = sympy.fraction(sympy.together(branch))[0]
@@ -37,11 +37,11 @@ def roots(difference: Any, symbol: Quantity) -> list[Any]:
     return found
 
 
-def _branches(node: Any) -> list[Any]:
-    pick = next(iter(node.atoms(sympy.Max, sympy.Min)), None)
+def _branches(node: Any, symbol: Quantity) -> list[Any]:
+    pick = next((atom for atom in node.atoms(sympy.Max, sympy.Min) if atom.has(symbol)), None)
     if pick is None:
         return [node]
-    return [b for arg in pick.args for b in _branches(node.xreplace({pick: arg}))]
+    return [b for arg in pick.args for b in _branches(node.xreplace({pick: arg}), symbol)]
 
 
 def rearranged(law: Law, symbol: Quantity) -> Any:

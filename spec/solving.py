@@ -214,9 +214,9 @@ def _route(law: Law, symbol: Quantity) -> Route:
         return Route("not invertible", "the bound is strict, so no extreme value exists")
     if not whole and not edges:
         return Route("not invertible", "it has no rational solution")
-    if not edges or (not law.is_identity and whole and len(edges) > 1):
-        return Route("bisection", "", edges, rising or 0)
     picked = any(pick.has(symbol) for side in (law.left, law.right) for pick in side.atoms(sympy.Max, sympy.Min))
+    if not edges or (not law.is_identity and whole and (picked or len(edges) > 1)):
+        return Route("bisection", "", edges, rising or 0)
     return Route("branches" if picked else "closed form", "", edges, rising or 0)
 
 
@@ -318,10 +318,11 @@ class _Problem:
         """Solve an Identity."""
         if not self.way.edges:
             return self._step()
-        for value in self.candidates():
+        found = list(self.candidates())
+        for value in found:
             if self.meets(value):
                 return _in_domain(self.law, self.symbol, value)
-        if self.way.method == "closed form" and self.room(self.domain.inside) == 0:
+        if (self.way.method == "closed form" or not found) and self.room(self.domain.inside) == 0:
             raise self.undetermined()
         return self.none("broken")
 
@@ -337,12 +338,21 @@ class _Problem:
         end = last(self.domain, before)
         found = end if rising else self.domain.first if end is None else end + 1
         if found is not None and found in self.domain and self.room(found) == 0:
-            if found == SEARCH_LIMIT:
-                raise self.undetermined()
-            return found
+            return found if found != SEARCH_LIMIT else self._first_of_many(lambda value: self.room(value) != 0)
         return self.none(
             "below" if end is None else "above" if end in {SEARCH_LIMIT, self.domain.last} else "not-whole"
         )
+
+    def _first_of_many(self, misses: Callable[[int], bool]) -> int:
+        """Return the first value of a law that no longer moves: every larger one satisfies it too.
+
+        Raises:
+            NotInvertible: every value does.
+        """
+        end = last(self.domain, misses)
+        if end is None:
+            raise self.undetermined()
+        return end + 1
 
     def extreme(self) -> Exact | Infeasible:
         """Solve a Bound for its largest or smallest valid value."""

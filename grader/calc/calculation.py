@@ -12,7 +12,7 @@ from typing import Any
 
 import sympy
 
-from grader.calc.coverage import COUNTS, Trait, covering, structure, traits
+from grader.calc.coverage import COUNTS, Trait, covering, idle, structure, traits
 from grader.calc.givens import Unusable
 from grader.exercise import Step, exact
 from spec.catalog import GPU, Model
@@ -133,6 +133,8 @@ def _derived(
     brought = _brought(given, model, gpu)
     known = {name: used.value for name, used in brought.items()}
     found = traits(model, known) if model else []
+    for name in (idle(model, known) if model else frozenset()) - {goal.name, *given}:
+        del known[name], brought[name]
     every = sorted(laws().values(), key=lambda law: law.is_identity)  # a capacity or a need before an equality
     applicable = covering(every, found, known, goal.name)
     if goal.name in brought and not (goal.name in COUNTS and _follows(goal.name, brought, applicable)):
@@ -216,12 +218,16 @@ def _links(
 def _alternatives(
     links: Sequence[Link], brought: Mapping[str, Used], applicable: Sequence[Law]
 ) -> Iterator[tuple[Link, ...]]:
-    """Give the chains that end in another bound: with a page size, a capacity counts whole pages."""
-    goal = links[-1].gives
-    bounds = [law for law in applicable if not law.is_identity and goal in law.symbols]
-    for bound in bounds if links[-1].law in bounds else ():
+    """Give the chains that end in another law of the same kind: with a page size, whole pages count."""
+    goal, last = links[-1].gives, links[-1]
+    rivals = [
+        law
+        for law in applicable
+        if goal in law.symbols and (law.is_identity, Link(law, goal).direct) == (last.law.is_identity, last.direct)
+    ]
+    for rival in rivals if last.direct or not last.law.is_identity else ():
         try:
-            yield chain(goal, brought, [law for law in applicable if law is bound or law not in bounds])
+            yield chain(goal, brought, [law for law in applicable if law is rival or law not in rivals])
         except NoDerivation:
             continue
 
@@ -239,7 +245,7 @@ def _name_the_gap(
 ) -> None:
     """Raise NotCovered if a law that this model breaks would have led to the goal."""
     try:
-        links = chain(goal, brought, every)
+        links = chain(goal, brought, every, superseded=True)
     except NoDerivation:
         return
     for link in links:

@@ -12,6 +12,7 @@ from spec.solving import Exact
 
 COUNTS = frozenset({"parameters", "active_parameters"})
 PARTS = COUNTS | {"attention_parameters", "feed_forward_parameters", "expert_parameters", "router_parameters"}
+WINDOW = frozenset({"sliding_window", "sliding_layers"})
 LATENT = frozenset({"kv_lora_rank", "qk_rope_dim"})
 
 
@@ -45,9 +46,9 @@ SLIDING = Trait(
     "has layers that keep only the last {window:,} tokens",
     frozenset(
         {
-            "attention_scores_per_head", "causal_scores_per_head", "kv_bytes_per_sequence", "kv_bytes_total",
-            "holds_tokens", "fits", "fits_in_blocks", "gpu_holds", "prefill_attention_flops", "prefill_bytes",
-            "decode_attention_flops", "decode_bytes", "cache_to_weights", "attention_flops_per_pair",
+            "attention_scores_per_head", "causal_scores_per_head", "kv_bytes_total", "holds_tokens", "gpu_holds",
+            "prefill_attention_flops", "prefill_bytes", "decode_attention_flops", "decode_bytes",
+            "cache_to_weights", "attention_flops_per_pair",
         }
     ),
 )  # fmt: skip
@@ -57,9 +58,15 @@ def traits(model: Model, known: Mapping[str, Exact]) -> list[Trait]:
     """Return the traits of a model that matter for what is known."""
     found = [EXPERTS] * (model.experts is not None)
     found += [COMPRESSED] * (model.kv_lora_rank is not None)
-    if model.sliding_window is not None and not _shorter(known, model.sliding_window):
+    if model.sliding_window is not None and not idle(model, known):
         found.append(Trait(SLIDING.says.format(window=model.sliding_window), SLIDING.breaks))
     return found
+
+
+def idle(model: Model, known: Mapping[str, Exact]) -> frozenset[str]:
+    """Return the quantities of a model that do not matter for what is known: those of a window that nothing fills."""
+    filled = model.sliding_window is None or not _shorter(known, model.sliding_window)
+    return frozenset() if filled else WINDOW
 
 
 def _shorter(known: Mapping[str, Exact], window: int) -> bool:

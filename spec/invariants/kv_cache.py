@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from spec import quantities as q
 from spec.invariants import Invariant
-from spec.invariants.draws import Among, Grid, of
+from spec.invariants.draws import HALF, Among, Grid, of
 
 TOKEN = ("kv_bytes_per_token",)
 RULE = ("kv_bytes_per_token_approx",)
 HEADS = of(q.layers, q.kv_heads, q.head_dim, q.kv_width)
+LAYER = ("kv_bytes_per_layer",)
+SEQUENCE = ("kv_bytes_per_sequence",)
+STACK = {"full": Grid(0, 24), "sliding": Grid(1, 24)}  # layers of a model, of which some slide
 LATENT = of(q.layers, q.kv_lora_rank, q.qk_rope_dim, q.kv_width)
 
 key_and_value = Invariant(
@@ -215,3 +218,134 @@ block_of_tokens = Invariant(
         == impl.kv_bytes_per_sequence(context=block_size, kv_bytes_per_token=kv_bytes_per_token)
     ),
 )
+
+layer_of_a_token = Invariant(
+    "kv-layer",
+    "Without scales, one layer caches of a token what a model of one layer caches.",
+    of(q.kv_heads, q.head_dim, q.kv_width),
+    (*LAYER, *TOKEN),
+    lambda impl, **shape: impl.kv_bytes_per_layer(**shape, scale_width=0) == impl.kv_bytes_per_token(**shape, layers=1),
+)
+scales = Invariant(
+    "kv-scales",
+    "Scales add their width once for the key and once for the value of every key-value head.",
+    of(q.kv_heads, q.head_dim, q.kv_width, q.scale_width),
+    LAYER,
+    lambda impl, scale_width, **shape: (
+        impl.kv_bytes_per_layer(**shape, scale_width=scale_width) - impl.kv_bytes_per_layer(**shape, scale_width=0)
+        == shape["kv_heads"] * (scale_width + scale_width)
+    ),
+)
+latent_layer = Invariant(
+    "kv-latent-layer",
+    "One layer of latent attention caches of a token what a model of one such layer caches.",
+    of(q.kv_lora_rank, q.qk_rope_dim, q.kv_width),
+    (*LAYER, *TOKEN),
+    lambda impl, **shape: impl.kv_bytes_per_layer(**shape) == impl.kv_bytes_per_token(**shape, layers=1),
+)
+no_sliding_layer = Invariant(
+    "window-in-no-layer",
+    "Where no layer slides, a sequence caches every token of its context in every layer, whatever the window.",
+    of(q.layers, q.context, q.sliding_window, q.kv_bytes_per_layer),
+    SEQUENCE,
+    lambda impl, layers, context, sliding_window, kv_bytes_per_layer: (
+        impl.kv_bytes_per_sequence(
+            layers=layers, sliding_layers=0, context=context, sliding_window=sliding_window,
+            kv_bytes_per_layer=kv_bytes_per_layer,
+        )
+        == impl.kv_bytes_per_sequence(context=context, kv_bytes_per_token=layers * kv_bytes_per_layer)
+    ),
+)  # fmt: skip
+one_more_slides = Invariant(
+    "window-in-one-more-layer",
+    "When one more layer slides, the tokens before its window leave the cache, and none if the context is shorter.",
+    {**of(q.context, q.sliding_window, q.kv_bytes_per_layer), **STACK},
+    SEQUENCE,
+    lambda impl, full, sliding, context, **more: (
+        impl.kv_bytes_per_sequence(layers=full + sliding, sliding_layers=sliding - 1, context=context, **more)
+        - impl.kv_bytes_per_sequence(layers=full + sliding, sliding_layers=sliding, context=context, **more)
+        == max(context - more["sliding_window"], 0) * more["kv_bytes_per_layer"]
+    ),
+)
+a_window_that_is_too_long = Invariant(
+    "window-longer-than-context",
+    "A window longer than the context changes nothing.",
+    {**of(q.context, q.sliding_window, q.kv_bytes_per_layer), **STACK},
+    SEQUENCE,
+    lambda impl, full, sliding, context, sliding_window, kv_bytes_per_layer: (
+        impl.kv_bytes_per_sequence(
+            layers=full + sliding, sliding_layers=sliding, context=context, sliding_window=context + sliding_window,
+            kv_bytes_per_layer=kv_bytes_per_layer,
+        )
+        == impl.kv_bytes_per_sequence(context=context, kv_bytes_per_token=(full + sliding) * kv_bytes_per_layer)
+    ),
+)  # fmt: skip
+constant_beyond_the_window = Invariant(
+    "window-caps-false",
+    "Beyond the window a longer context caches no more.",
+    {**of(q.sliding_window), "full": Grid(0, 4), "beyond": Grid(0, 40)},
+    SEQUENCE,
+    lambda impl, sliding_window, full, beyond: (
+        impl.kv_bytes_per_sequence(
+            layers=full + 1, sliding_layers=1, context=sliding_window + beyond, sliding_window=sliding_window,
+            kv_bytes_per_layer=1,
+        )
+        == impl.kv_bytes_per_sequence(
+            layers=full + 1, sliding_layers=1, context=sliding_window, sliding_window=sliding_window,
+            kv_bytes_per_layer=1,
+        )
+    ),
+    refuted={"sliding_window": 1, "full": 1, "beyond": 1},
+    why="Full layers between the sliding ones keep every token.",
+)  # fmt: skip
+rounded_up = Invariant(
+    "window-in-blocks",
+    "In whole blocks a sequence caches what one does whose context and window are rounded up to whole blocks.",
+    {**of(q.context, q.sliding_window, q.block_size, q.kv_bytes_per_layer), **STACK},
+    ("blocks_per_sequence", *SEQUENCE),
+    lambda impl, full, sliding, context, sliding_window, block_size, kv_bytes_per_layer: (
+        impl.kv_bytes_per_sequence(
+            layers=full + sliding, sliding_layers=sliding, context=context, sliding_window=sliding_window,
+            block_size=block_size, kv_bytes_per_layer=kv_bytes_per_layer,
+        )
+        == impl.kv_bytes_per_sequence(
+            layers=full + sliding, sliding_layers=sliding, kv_bytes_per_layer=kv_bytes_per_layer,
+            context=block_size * impl.blocks_per_sequence(context=context, block_size=block_size),
+            sliding_window=block_size * impl.blocks_per_sequence(context=sliding_window, block_size=block_size),
+        )
+    ),
+)  # fmt: skip
+mixed_sequences_fit = Invariant(
+    "window-fits",
+    "Sequences with sliding layers fit a budget exactly when as many times the cache of one of them does.",
+    {**of(q.concurrency, q.context, q.sliding_window, q.kv_bytes_per_layer), **STACK, "kv_budget": Grid(0, 40_000)},
+    ("fits_mixed", *SEQUENCE),
+    lambda impl, full, sliding, concurrency, kv_budget, **more: all(
+        impl.fits_mixed(
+            layers=full + sliding, sliding_layers=sliding, concurrency=concurrency, kv_budget=budget, **more
+        )
+        == (budget >= needed)
+        for needed in [concurrency * impl.kv_bytes_per_sequence(layers=full + sliding, sliding_layers=sliding, **more)]
+        for budget in (kv_budget, needed, max(needed - 1, 0))
+    ),
+)
+longest_window = Invariant(
+    "window-longest",
+    "A budget that holds a window, and one more token of it in part, allows that window and no longer one.",
+    {**of(q.sliding_window, q.kv_bytes_per_layer), **STACK, "sequences": Grid(1, 12), "beyond": Grid(1, 24)},
+    ("sliding_window", *SEQUENCE),
+    lambda impl, full, sliding, sequences, sliding_window, beyond, kv_bytes_per_layer: all(
+        impl.sliding_window(
+            **shape,
+            concurrency=sequences,
+            kv_budget=sequences * impl.kv_bytes_per_sequence(**shape, sliding_window=sliding_window)
+            + part * sequences * sliding * kv_bytes_per_layer,
+        )
+        == sliding_window
+        for part in (0, HALF)
+        for shape in [{
+            "layers": full + sliding, "sliding_layers": sliding, "context": sliding_window + beyond,
+            "kv_bytes_per_layer": kv_bytes_per_layer,
+        }]
+    ),
+)  # fmt: skip

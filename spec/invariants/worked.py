@@ -117,6 +117,50 @@ WORKED = (
         "DeepSeek-V2, technical report",
     ),
     Worked(
+        "kv_bytes_per_layer",
+        {"kv_heads": 8, "head_dim": 128, "kv_width": 1, "scale_width": 4},
+        2112,
+        "Llama-3-8B in eight bits with an fp32 scale for each key and value of a head",
+    ),
+    Worked(
+        "kv_bytes_per_layer",
+        {"kv_lora_rank": 512, "qk_rope_dim": 64, "kv_width": 2},
+        1152,
+        "DeepSeek-V2, technical report",
+    ),
+    Worked(
+        "kv_bytes_per_sequence",
+        {"context": 20, "layers": 6, "sliding_layers": 5, "sliding_window": 8, "kv_bytes_per_layer": 2},
+        120,
+        "five sliding layers to a full one, as in Gemma 3",
+    ),
+    Worked(
+        "kv_bytes_per_sequence",
+        {
+            "context": 20,
+            "layers": 6,
+            "sliding_layers": 5,
+            "sliding_window": 10,
+            "kv_bytes_per_layer": 2,
+            "block_size": 16,
+        },
+        224,
+        "five sliding layers to a full one, as in Gemma 3, in blocks of 16",
+    ),
+    Worked(
+        "concurrency",
+        {
+            "context": 8192,
+            "layers": 32,
+            "sliding_layers": 32,
+            "sliding_window": 4096,
+            "kv_bytes_per_layer": 4096,
+            "kv_budget": 54 * GB,
+        },
+        100,
+        "Mistral-7B-v0.1 in the chapter's budget",
+    ),
+    Worked(
         "kv_bytes_per_sequence", {"context": 4096, "kv_bytes_per_token": 512 * KIB}, 2**31, "the chapter's 4K context"
     ),
     Worked(

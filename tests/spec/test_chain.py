@@ -125,6 +125,7 @@ def test_a_superseded_law_is_no_step_once_the_quantity_that_says_so_is_known() -
     assert chain("layers", {*known, "weights"}, [plain, other]) == (Link(other, "layers"),)
     with pytest.raises(NoDerivation):
         chain("weights", {*known, "layers"}, [plain])
+    assert chain("weights", {*known, "layers"}, [plain], superseded=True) == (Link(plain, "weights"),)
     assert in_force([plain, other], known) == [plain, other]
     assert in_force([plain, other], ["layers"]) == [other]
 
