@@ -61,11 +61,11 @@ def command(
         halves, units = {n: half for n, (half, _) in typed.items()}, {n: unit for n, (_, unit) in typed.items()}
         if gpu:
             units.setdefault("gpu_memory", "GB")
-        published = read_published(goal, number)
-        found = diagnose(published, goal, given, halves, units, *named_rows(rows, model, gpu))
+        readings = read_published(goal, number)
+        found = diagnose(readings, goal, given, halves, units, *named_rows(rows, model, gpu))
     except Unusable as error:
         raise Refused(str(error)) from error
-    (_print_json if as_json else _print)(found, published)
+    (_print_json if as_json else _print)(found, readings[0])
     return 0 if found.is_right or exit_zero else 1
 
 

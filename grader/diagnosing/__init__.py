@@ -63,7 +63,7 @@ class Diagnosis:
 
 
 def diagnose(
-    published: Published,
+    readings: Sequence[Published],
     quantity: Quantity,
     given: Mapping[str, Exact],
     halves: Mapping[str, Fraction],
@@ -73,8 +73,8 @@ def diagnose(
 ) -> Diagnosis:
     """Judge a published number and explain a wrong one.
 
-    `given` are exact values, `halves` how far the last typed digit of each leaves it open, `units` the units they were
-    typed in.
+    `readings` are the ways to read the number, of which one that is right is enough. `given` are exact values, `halves`
+    how far the last typed digit of each leaves it open, `units` the units they were typed in.
 
     Raises:
         Unusable: the quantity does not follow from what is given.
@@ -84,9 +84,11 @@ def diagnose(
     right = follow(steps, values)[quantity.name] if steps else values[quantity.name]
     if isinstance(right, Infeasible):
         return Diagnosis(quantity, right, is_right=False)
-    slack = published.half + _slack(found, quantity.name, right, halves)
-    if abs(published.value - right) <= slack:
+    moves = _slack(found, quantity.name, right, halves)
+    if any(abs(published.value - right) <= published.half + moves for published in readings):
         return Diagnosis(quantity, right, is_right=True)
+    published = readings[0]
+    slack = published.half + moves
     every = {n: v for n, v in follow(steps, values).items() if not isinstance(v, Infeasible)} | found.known
     single = faults(steps, every, units, published.unit)
     width = 2 * relative(published.value, slack)

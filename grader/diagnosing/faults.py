@@ -102,6 +102,9 @@ def _of_rounding(steps: Sequence[Link], needed: set[str], values: Values) -> Ite
             if significant(values[name], figures) != values[name]:
                 words = f"{_words(name)} was rounded to {figures} figure{'s' * (figures > 1)} before it was used."
                 yield Fault(f"rounded-{_slug(name)}", words, 8, f"figures of {name}", rounds=(name, figures))
+    if steps and steps[-1].gives == "parameters":
+        words = "The name of the model was taken for its size."
+        yield Fault("size-from-the-name", words, 8, "figures of parameters", rounds=("parameters", 1))
 
 
 def _of_readings(units: Mapping[str, str], values: Values) -> Iterator[Fault]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -13,7 +14,11 @@ from grader.reading.quantity import read_quantity
 from grader.reading.text import Unreadable, plain
 from spec.quantities import Quantity
 from spec.solving import Exact
+from spec.units import unit
 
+BILLIONS = re.compile(r"(\d)\s*([KMBT])\b")  # of parameters: `7B`, `350M`
+EXPONENTS = {"K": 3, "M": 6, "B": 9, "T": 12}
+SLOPPY = re.compile(r"\dKB|\sKB")
 EXACT_FIGURES = 3  # a whole number of so many figures is taken as it stands; more of them may be rounded
 
 
@@ -26,14 +31,24 @@ class Published:
     unit: str
 
 
-def read_published(quantity: Quantity, text: str) -> Published:
-    """Read a published number: `4.59 GB`, `~523,000 tokens`, `2.6MB per token`; a bare one is in the quantity's unit.
+def read_published(quantity: Quantity, text: str) -> tuple[Published, ...]:
+    """Read a published number: `4.59 GB`, `~523,000 tokens`, `2.6MB per token`, `7B` parameters.
+
+    A bare number is in the quantity's unit. `KB` is read both ways, 1000 bytes first.
 
     Raises:
         Unusable: it is no number, or measures something else.
     """
+    typed = plain(text.strip(), LONGEST).text if len(text) <= LONGEST else text
+    if quantity.unit == unit("parameter"):
+        typed = BILLIONS.sub(lambda m: f"{m[1]}e{EXPONENTS[m[2]]}", typed)
+    conventions = ("si", "binary") if SLOPPY.search(typed) else ("si",)
+    return tuple(_read(quantity, typed, kilobyte) for kilobyte in conventions)
+
+
+def _read(quantity: Quantity, text: str, kilobyte: str) -> Published:
     try:
-        read = read_quantity(plain(text.strip(), LONGEST).text, "en", "si", quantity.unit.dimension)
+        read = read_quantity(plain(text, LONGEST).text, "en", kilobyte, quantity.unit.dimension)
     except Unreadable as complaint:
         finding = Finding(complaint.why, complaint.about, complaint.at)
         raise UnreadableValue(quantity.name, text, sentence(finding)) from None

@@ -52,7 +52,7 @@ def known(quantity: str, given: dict[str, Exact], unit: str) -> tuple[Exact, lis
 
 def tried(quantity: str, given: dict[str, Exact], unit: str, value: Exact, half: Exact) -> Diagnosis:
     units = dict.fromkeys(PARTITION.keys() & given.keys(), "GB")
-    return diagnose(Published(Fraction(value), Fraction(half), unit), named(quantity), given, {}, units)
+    return diagnose([Published(Fraction(value), Fraction(half), unit)], named(quantity), given, {}, units)
 
 
 @pytest.mark.reality
