@@ -1,0 +1,160 @@
+"""Reading a Hugging Face config.json as a model of the catalogue.
+
+`read(path)` knows architectures by their `model_type` and says which fields it used. What it does not know it refuses.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from spec.catalog.architectures import NESTED, READERS, UNCOVERED
+from spec.catalog.config_fields import (
+    Fields,
+    InvalidField,
+    UncoveredArchitecture,
+    UnknownArchitecture,
+    UnreadableConfig,
+    UnusableConfig,
+)
+from spec.catalog.entries import Model
+from spec.catalog.names import SUGGESTIONS, alike
+
+__all__ = [
+    "Config",
+    "InvalidField",
+    "UncoveredArchitecture",
+    "UnknownArchitecture",
+    "UnreadableConfig",
+    "UnusableConfig",
+    "read",
+]
+
+LARGEST = 16 * 2**20  # bytes; the lists of quantised modules in published files take up to 3 MB
+NESTED_IN = "text_config"
+WIDEST = 16  # bits of a weight that was not quantised
+WIDTHS = {"fp8": 8, "mxfp4": 4, "fbgemm_fp8": 8}  # methods that have one width
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """A model read from a file.
+
+    Attributes:
+        model: the model; its name is that of the file.
+        model_type: the architecture, as the file names it.
+        used: each field that was used, with its value.
+        defaults: each field that the file leaves out, with the value that the architecture gives it.
+        remarks: sentences on what of the file is not in the model.
+    """
+
+    model: Model
+    model_type: str
+    used: dict[str, object]
+    defaults: dict[str, object]
+    remarks: tuple[str, ...]
+
+
+def read(path: str | Path) -> Config:
+    """Read a config.json.
+
+    Raises:
+        UnreadableConfig: the file is missing or no JSON object.
+        InvalidField: a field is missing, wrong, or does not fit the others.
+        UnknownArchitecture: the architecture is not known.
+        UncoveredArchitecture: it is known to have a part that no law counts.
+    """
+    path = Path(path)
+    file = path.name
+    said = _document(path)
+    model_type = _model_type(file, said, "")
+    fields = _fields(file, said, model_type)
+    if fields.model_type in UNCOVERED:
+        raise UncoveredArchitecture(file, fields.model_type, UNCOVERED[fields.model_type])
+    traits = READERS[fields.model_type](fields)
+    fields.refuse_the_rest()
+    model = Model(name=file, source=file, **traits)
+    return Config(model, model_type, fields.used, fields.defaults, tuple(_remarks(fields, model_type)))
+
+
+def _document(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as opened:
+            content = opened.read(LARGEST + 1)
+        document = json.loads(content.decode("utf-8-sig")) if len(content) <= LARGEST else None
+    except OSError as error:
+        raise UnreadableConfig(path.name, error.strerror or "no such file") from None
+    except UnicodeDecodeError:
+        raise UnreadableConfig(path.name, "it is not UTF-8 text") from None
+    except RecursionError:
+        raise UnreadableConfig(path.name, "its values are nested too deeply") from None
+    except ValueError as error:  # JSONDecodeError, and Python's own limit on the digits of an integer
+        raise UnreadableConfig(path.name, f"it is not valid JSON: {error}") from None
+    if len(content) > LARGEST:
+        raise UnreadableConfig(path.name, "it is larger than 16 MiB, which no config.json is")
+    if not isinstance(document, dict):
+        raise UnreadableConfig(path.name, "it holds no JSON object; a config.json is one, { ... }")
+    return document
+
+
+def _model_type(file: str, said: dict[str, Any], place: str) -> str:
+    value = said.get("model_type")
+    if not isinstance(value, str) or not value:
+        right = 'write the name of the architecture, such as "llama"'
+        if value is None and "quantization" in said:
+            right = "this file describes a quantisation; the sizes are in the config.json beside it"
+        raise InvalidField(file, f"{place}model_type", value, right)
+    return value
+
+
+def _fields(file: str, said: dict[str, Any], model_type: str) -> Fields:
+    """Return the fields of the language model, nested or not."""
+    if model_type in READERS or model_type in UNCOVERED:
+        return Fields(file, model_type, said)
+    if model_type not in NESTED:
+        raise _unknown(file, "model_type", model_type)
+    nested = said.get(NESTED_IN)
+    if not isinstance(nested, dict):
+        raise InvalidField(file, NESTED_IN, nested, f"write the language model of {model_type} as an object, {{ ... }}")
+    inner = _model_type(file, nested, f"{NESTED_IN}.")
+    if inner not in NESTED[model_type] and inner not in UNCOVERED:
+        right = f"write {' or '.join(NESTED[model_type])}, as model_type is {model_type}"
+        raise InvalidField(file, f"{NESTED_IN}.model_type", inner, right)
+    return Fields(file, inner, nested, f"{NESTED_IN}.", said)
+
+
+def _unknown(file: str, name: str, model_type: str) -> UnknownArchitecture:
+    likely = alike(model_type, [*READERS, *NESTED]) if len(model_type) <= SUGGESTIONS * 20 else []
+    return UnknownArchitecture(file, name, model_type, tuple(likely[:SUGGESTIONS]))
+
+
+def _remarks(fields: Fields, model_type: str) -> list[str]:
+    remarks = []
+    if fields.place:
+        remarks.append(f"Of {model_type}, the language model ({NESTED_IN}) is read and nothing else.")
+    if fields.said.get("num_nextn_predict_layers"):
+        remarks.append("Layers that only predict further tokens (num_nextn_predict_layers) are not counted.")
+    quantization = fields.said.get("quantization_config") or fields.outer.get("quantization_config")
+    width = _width(quantization) if isinstance(quantization, dict) else None
+    if width is not None:
+        remarks.append(
+            f"Quantised weights have {width} bits (quantization_config), which changes no size; "
+            f"give weight_bits={width} to count every weight so."
+        )
+    return remarks
+
+
+def _width(said: dict[str, Any]) -> int | None:
+    """Return the bits of a quantised weight, where the file states one width."""
+    method, groups = said.get("quant_method"), said.get("config_groups")
+    if isinstance(groups, dict):
+        weights = [group.get("weights") for group in groups.values() if isinstance(group, dict)]
+        stated = [each.get("num_bits") for each in weights if isinstance(each, dict)]
+    elif isinstance(method, str) and method in WIDTHS:
+        stated = [WIDTHS[method]]
+    else:
+        stated = [said.get("bits")]
+    width = stated[0] if stated and all(each == stated[0] for each in stated) else None
+    return width if type(width) is int and 1 <= width <= WIDEST else None
