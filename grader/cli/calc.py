@@ -7,13 +7,22 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.cli import options
-from grader.cli.givens import Givens, catalog_rows, named_rows, read_values
+from grader.cli.givens import (
+    Givens,
+    catalog_rows,
+    config_fields,
+    config_sentences,
+    named_rows,
+    read_config,
+    read_values,
+)
 from grader.cli.output import Refused, examples, print_json, printed, wrapped
 
 if TYPE_CHECKING:
     from grader.calc import Calculation, Used
     from grader.solution import Line
     from spec.catalog import Catalog, Model
+    from spec.catalog.config import Config
 
 LISTS = ("models", "gpus", "quantities")
 
@@ -24,12 +33,14 @@ LISTS = ("models", "gpus", "quantities")
         "grade calc concurrency --model llama-2-7b --gpu a100-80gb context=4096",
         "grade calc gpu_memory --model llama-3-8b context=8192 concurrency=64 activations=4GB",
         "grade calc mean_concurrency arrival_rate=100/min service_time=10.2s --json",
+        "grade calc parameters --config config.json",
         "grade calc --models",
     ),
 )
 @click.argument("quantity", metavar="[QUANTITY]", required=False, type=Givens())
 @click.argument("values", metavar="[NAME=VALUE]...", nargs=-1, type=Givens())
 @click.option("--model", metavar="NAME", help="Take the sizes of this model.")
+@click.option("--config", metavar="FILE", help="Take the sizes of a Hugging Face config.json.")
 @click.option("--gpu", metavar="NAME", help="Take memory, bandwidth and compute rate of this GPU.")
 @click.option("--catalog", metavar="FILE", help="A TOML file with models and GPUs of your own.")
 @click.option("--models", "listed", flag_value="models", help="List the models.")
@@ -40,6 +51,7 @@ def command(
     quantity: str | None,
     values: tuple[str, ...],
     model: str | None,
+    config: str | None,
     gpu: str | None,
     catalog: str | None,
     listed: str | None,
@@ -63,10 +75,12 @@ def command(
         goal = named(quantity)
         given = read_values(goal.name, values)
         its_model, its_gpu = named_rows(rows, model, gpu)
+        its_config = read_config(config, model)
+        its_model = its_config.model if its_config else its_model
         found = calculate(goal, given, its_model, its_gpu)
     except Unusable as error:
         raise Refused(str(error)) from error
-    (_print_json if as_json else _print)(found, _remarks(found, its_model))
+    (_print_json if as_json else _print)(found, _remarks(found, its_model, its_config), its_config)
 
 
 def _list(what: str, rows: Catalog, *, as_json: bool) -> None:
@@ -128,13 +142,14 @@ def _quantities(rows: Catalog) -> list[dict[str, Any]]:  # noqa: ARG001  one sig
     ]
 
 
-def _remarks(found: Calculation, model: Model | None) -> list[str]:
+def _remarks(found: Calculation, model: Model | None, config: Config | None) -> list[str]:
     """Say what a reader should know beside the number."""
-    remarks = []
+    remarks = list(config.remarks) if config else []
     if found.unused:
         remarks.append(f"Not needed: {', '.join(found.unused)}.")
     if found.source:
-        remarks.append(f"Looked up in the catalogue, not derived ({found.source}).")
+        where = found.source if config and found.source == config.model.source else f"the catalogue ({found.source})"
+        remarks.append(f"Looked up in {where}, not derived.")
     lengths = [used.value for used in found.used if used.quantity.name == "context"]
     if found.quantity.name == "context" and isinstance(found.result, int):
         lengths = [found.result]
@@ -180,7 +195,7 @@ def _reason(found: Calculation) -> str | None:
     return reason(found.result)
 
 
-def _print_json(found: Calculation, remarks: list[str]) -> None:
+def _print_json(found: Calculation, remarks: list[str], config: Config | None) -> None:
     from grader.exercise import exact
     from spec.solving import Infeasible
 
@@ -208,10 +223,11 @@ def _print_json(found: Calculation, remarks: list[str]) -> None:
             for used, says in _conventions(found)
         ],
         remarks=remarks,
+        **({"config": config_fields(config)} if config else {}),
     )
 
 
-def _print(found: Calculation, remarks: list[str]) -> None:
+def _print(found: Calculation, remarks: list[str], config: Config | None) -> None:
     from grader.calc.scale import readable
     from spec.solving import Infeasible
 
@@ -231,5 +247,5 @@ def _print(found: Calculation, remarks: list[str]) -> None:
     ]
     if conventions:
         click.echo(f"\n{wrapped('Assumed: ' + '; '.join(conventions) + '.')}")
-    for remark in remarks:
+    for remark in [*(config_sentences(config) if config else []), *remarks]:
         click.echo(wrapped(remark))

@@ -7,11 +7,20 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli import options
-from grader.cli.givens import Givens, catalog_rows, named_rows, read_values
+from grader.cli.givens import (
+    Givens,
+    catalog_rows,
+    config_fields,
+    config_sentences,
+    named_rows,
+    read_config,
+    read_values,
+)
 from grader.cli.output import Refused, examples, print_json, printed, wrapped
 
 if TYPE_CHECKING:
     from grader.diagnosing import Diagnosis, Published
+    from spec.catalog.config import Config
 
 
 @click.command(
@@ -20,12 +29,14 @@ if TYPE_CHECKING:
         "grade diagnose 524288B --quantity kv_bytes_per_token --model llama-3-8b",
         'grade diagnose "4.3 GB" --quantity kv_bytes_per_sequence --model llama-3-8b context=8192 --json --exit-zero',
         "grade diagnose 131072B --quantity kv_bytes_per_token --model llama-3-8b",
+        "grade diagnose 147456B --quantity kv_bytes_per_token --config config.json",
     ),
 )
 @click.argument("number")
 @click.argument("values", metavar="[NAME=VALUE]...", nargs=-1, type=Givens())
 @click.option("--quantity", required=True, metavar="Q", type=Givens(), help="What the number measures.")
 @click.option("--model", metavar="NAME", help="Take the sizes of this model.")
+@click.option("--config", metavar="FILE", help="Take the sizes of a Hugging Face config.json.")
 @click.option("--gpu", metavar="NAME", help="Take memory, bandwidth and compute rate of this GPU.")
 @click.option("--catalog", metavar="FILE", help="A TOML file with models and GPUs of your own.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever the verdict.")
@@ -35,6 +46,7 @@ def command(
     values: tuple[str, ...],
     quantity: str,
     model: str | None,
+    config: str | None,
     gpu: str | None,
     catalog: str | None,
     *,
@@ -62,14 +74,17 @@ def command(
         if gpu:
             units.setdefault("gpu_memory", "GB")
         readings = read_published(goal, number)
-        found = diagnose(readings, goal, given, halves, units, *named_rows(rows, model, gpu))
+        its_model, its_gpu = named_rows(rows, model, gpu)
+        its_config = read_config(config, model)
+        its_model = its_config.model if its_config else its_model
+        found = diagnose(readings, goal, given, halves, units, its_model, its_gpu)
     except Unusable as error:
         raise Refused(str(error)) from error
-    (_print_json if as_json else _print)(found, readings[0])
+    (_print_json if as_json else _print)(found, readings[0], its_config)
     return 0 if found.is_right or exit_zero else 1
 
 
-def _print_json(found: Diagnosis, published: Published) -> None:  # noqa: ARG001  one signature with `_print`
+def _print_json(found: Diagnosis, _: Published, config: Config | None) -> None:
     from grader.exercise import exact
     from spec.solving import Infeasible
 
@@ -86,10 +101,17 @@ def _print_json(found: Diagnosis, published: Published) -> None:  # noqa: ARG001
             }
             for explanation in found.explanations
         ],
+        **({"config": config_fields(config)} if config else {}),
     )
 
 
-def _print(found: Diagnosis, published: Published) -> None:
+def _print(found: Diagnosis, published: Published, config: Config | None) -> None:
+    _print_verdict(found, published)
+    for sentence in [*config_sentences(config), *config.remarks] if config else []:
+        click.echo(wrapped(sentence))
+
+
+def _print_verdict(found: Diagnosis, published: Published) -> None:
     from grader.amounts import natural
     from grader.wording import reason
     from spec.solving import Infeasible

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from spec.catalog import GPU, Catalog, Model
+    from spec.catalog.config import Config
     from spec.solving import Exact
 
 
@@ -58,6 +59,42 @@ def named_rows(rows: Catalog, model: str | None, gpu: str | None) -> tuple[Model
         near = " or ".join(error.suggestions)
         hint = f"did you mean {near}?" if near else f"`grade calc --{error.kind.lower()}s` lists them."
         raise Refused(f"There is no {error.kind} {error.name!r}; {hint}") from error
+
+
+def read_config(path: str | None, model: str | None) -> Config | None:
+    """Read the model of a config.json.
+
+    Raises:
+        Refused: the file does not give a model, or a model is named beside it.
+    """
+    if path is None:
+        return None
+    if model is not None:
+        raise Refused("Give the sizes of one model: --model NAME or --config FILE, not both.")
+    from spec.catalog import config
+
+    try:
+        return config.read(path)
+    except config.UnusableConfig as error:
+        text = str(error)
+        raise Refused(text if text.endswith("?") else f"{text}.") from error
+
+
+def config_fields(config: Config) -> dict[str, object]:
+    """Return what `--json` says of a config.json."""
+    return {"model_type": config.model_type, "used": config.used, "defaults": config.defaults}
+
+
+def config_sentences(config: Config) -> list[str]:
+    """Say which fields of a config.json were used, and what they leave out."""
+    from spec.catalog.config_fields import shown
+
+    def listed(values: dict[str, object]) -> str:
+        return ", ".join(f"{name} = {shown(value)}" for name, value in values.items())
+
+    read = f"Read from {config.model.name}: model_type = {config.model_type}, {listed(config.used)}."
+    left = [f"Left to the architecture: {listed(config.defaults)}."] if config.defaults else []
+    return [read, *left]
 
 
 def read_values(goal: str, values: tuple[str, ...]) -> dict[str, Exact]:

@@ -24,6 +24,7 @@ from grader.exercise import Exercise, Part
 from grader.ledger import Ledger, Submission
 
 GRADE = Path(sys.executable).with_name("grade")
+CONFIGS = Path(__file__).parents[1] / "data" / "configs"
 BASH = shutil.which("bash") or "sh"
 PART = Part("a", "gpus", "How many?", "count", "14", "GPU", unit_in_question=True)
 EXERCISE = Exercise("sample", 1, 7, "Count.", (), (PART,))
@@ -189,6 +190,8 @@ def examples() -> dict[str, str]:
 def test_every_example_of_every_help_runs(line: str, file: str, tmp_path: Path) -> None:
     if file:
         (tmp_path / "week-1.toml").write_text(file, encoding="utf-8")
+    if "config.json" in line:
+        shutil.copy(CONFIGS / "Qwen--Qwen3-8B_config.json", tmp_path / "config.json")
     path = f"{GRADE.parent}{os.pathsep}{os.environ['PATH']}"
     command = [BASH, "-c", line] if "|" in line else [str(GRADE), *shlex.split(line)[1:]]
     done = subprocess.run(
