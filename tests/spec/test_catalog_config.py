@@ -267,6 +267,13 @@ def test_every_row_of_the_catalogue_is_read_back_from_its_file(row: Model, tmp_p
         ({"model_type": "gemma3_text", "sliding_window_pattern": 2}, {"sliding_window": 4096, "sliding_layers": 2}),
         ({"model_type": "gemma3_text", "layer_types": ["full_attention"] * 4}, {"sliding_window": None}),
         ({"model_type": "gemma2"}, {"sliding_layers": 2, "head_dim": 256, "tied": True}),
+        ({"model_type": "gpt_oss", "num_hidden_layers": 3, "num_local_experts": 4, "num_experts_per_tok": 1},
+         {"sliding_window": 128, "sliding_layers": 2, "head_dim": 64, "qkv_bias": True}),
+        ({"model_type": "falcon"}, {"kv_heads": 1, "norms_per_layer": 1, "qkv_bias": False, "intermediate": 256}),
+        ({"model_type": "falcon", "multi_query": False, "parallel_attn": False, "bias": True},
+         {"kv_heads": 8, "norms_per_layer": 2, "qkv_bias": True, "o_bias": True, "mlp_bias": True}),
+        ({"model_type": "falcon", "new_decoder_architecture": True, "num_kv_heads": 4, "ffn_hidden_size": 7},
+         {"kv_heads": 4, "norms_per_layer": 2, "intermediate": 7}),
     ],
 )  # fmt: skip
 def test_what_a_field_says_or_leaves_to_the_architecture(
@@ -281,6 +288,17 @@ def test_a_nested_language_model_is_read_and_said(tmp_path: Path) -> None:
     assert (found.model.layers, found.model.tied, found.model_type) == (4, True, "qwen3_vl")
     assert found.used["text_config.hidden_size"] == 64
     assert found.remarks == ("Of qwen3_vl, the language model (text_config) is read and nothing else.",)
+
+
+def test_a_quantisation_beside_a_nested_model_is_said(tmp_path: Path) -> None:
+    found = config.read(written(tmp_path, NESTED_LLAMA | {"quantization_config": {"quant_method": "fp8"}}))
+    assert "give weight_bits=8 " in found.remarks[-1]
+
+
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    path = tmp_path / "config.json"
+    path.write_bytes(b"\xef\xbb\xbf" + json.dumps(LLAMA).encode())
+    assert config.read(path).model.layers == 4
 
 
 def test_published_gemma_3_files_leave_heads_and_vocabulary_to_the_class(tmp_path: Path) -> None:

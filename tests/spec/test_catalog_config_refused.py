@@ -74,6 +74,8 @@ def complaint(folder: Path, said: object) -> str:
          "write a list of one text for each of the 4 layers")),
         ({"model_type": "gemma2", "layer_types": ["full_attention"] * 3 + ["linear_attention"]},
          'the architecture gemma2 is not covered: layer_types has "linear_attention", which no law counts'),
+        ({"model_type": "qwen2", "layer_types": ["full_attention"] * 3 + ["sliding_attention"]},
+         "use_sliding_window is missing: write true, as layer_types has sliding_attention"),
         ({"model_type": "gemma2", "sliding_window": None},
          "sliding_window is missing: write the tokens that a sliding layer keeps"),
         ({"model_type": "mamba2"}, ("the architecture mamba2 is not covered: some of its layers are Mamba layers, "
