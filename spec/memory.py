@@ -155,6 +155,7 @@ with author_order():
         q.gpu_memory - q.weights - q.activations - q.safety_margin,
         says="Weights, activations and the safety margin come off the GPU's memory; the KV cache gets the rest.",
         section="memory-budgeting",
+        superseded_by=(q.memory_utilization,),
         slips=[
             Slip(
                 "margin-forgotten",

@@ -110,6 +110,17 @@ safety_share_of_total = Quantity("safety_share_of_total", "s", "1", d.SHARE, "sa
 safety_share_of_remaining = Quantity("safety_share_of_remaining", "s_R", "1", d.SHARE, "safety margin as a share of what the weights leave", "memory-budgeting")
 kv_budget = Quantity("kv_budget", "B_kv", "B", d.AMOUNT, "memory left for the KV cache", "memory-budgeting")
 
+# Memory as servers partition it
+gpu_memory_reported = Quantity("gpu_memory_reported", "M_r", "B", d.POSITIVE, "memory that the driver reports", "memory-budgeting")
+memory_utilization = Quantity("memory_utilization", "u", "1", d.EFFICIENCY, "share of the reported memory that the server may use", "memory-budgeting")
+runtime_memory = Quantity("runtime_memory", "R", "B", d.AMOUNT, "memory of the runtime outside the framework", "memory-budgeting", assumed=0)
+activation_width = Quantity("activation_width", "b_a", "B", d.POSITIVE, "bytes per activation", "activation-memory", assumed=2)
+hidden_activations = Quantity("hidden_activations", "A_H", "B", d.POSITIVE, "one hidden state of every token in flight", "activation-memory")
+feed_forward_activations = Quantity("feed_forward_activations", "A_I", "B", d.POSITIVE, "one inner state of the feed-forward network", "activation-memory")
+logit_bytes = Quantity("logit_bytes", "A_V", "B", d.POSITIVE, "logits of every position kept", "activation-memory")
+logit_width = Quantity("logit_width", "b_V", "B", d.POSITIVE, "bytes per logit", "activation-memory", assumed=4)
+score_bytes = Quantity("score_bytes", "A_s", "B", d.POSITIVE, "attention scores of one layer, where they are materialised", "activation-memory")
+
 # KV cache
 kv_bytes_per_token = Quantity("kv_bytes_per_token", "k", "B/token", d.POSITIVE, "KV cache per token", "kv-cache", also=("B",))
 kv_bytes_per_token_approx = Quantity("kv_bytes_per_token_approx", "k_a", "B/token", d.POSITIVE, "KV cache per token by the 2 L H b rule", "kv-cache")

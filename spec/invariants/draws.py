@@ -67,6 +67,7 @@ BUDGET = Grid(0, 2400, HALF)  # holds many tokens of the usual size
 SPECIAL: dict[str, Draw] = {
     "kv_budget": BUDGET,
     "ttft_target": Grid(HALF, 2400, HALF),  # enough for prompts of the usual size
+    "gpu_memory_reported": Grid(HALF, 1200, HALF),  # a small share of it still holds what a server needs
     "blocking": Grid(TWELFTH, 1 - TWELFTH, TWELFTH),  # no number of servers turns nobody away
     "servers": Grid(1, 12),  # Erlang's recursion is exact, and its fractions grow with every server
     "offered_load": Grid(HALF, 6, HALF),

@@ -164,6 +164,42 @@ WORKED = (
         "kv_bytes_per_sequence", {"context": 4096, "kv_bytes_per_token": 512 * KIB}, 2**31, "the chapter's 4K context"
     ),
     Worked(
+        "kv_budget",
+        {
+            "memory_utilization": Fraction(9, 10),
+            "gpu_memory_reported": 7922,
+            "weights": 1496,
+            "activations": 126,
+            "runtime_memory": 179,
+        },
+        Fraction(26_644, 5),
+        "Llama-3-8B on an H100 in hundredths of a GiB, vllm-project/vllm#10511",
+    ),
+    Worked(
+        "hidden_activations",
+        {"batch": 1, "prompt": 4096, "hidden": 4096, "activation_width": 2},
+        32 * 2**20,
+        "4,096 tokens of the chapter's 7B in fp16",
+    ),
+    Worked(
+        "feed_forward_activations",
+        {"batch": 1, "prompt": 4096, "intermediate": 11_008, "activation_width": 2},
+        86 * 2**20,
+        "4,096 tokens of Llama-2-7B in fp16",
+    ),
+    Worked(
+        "logit_bytes",
+        {"batch": 1, "prompt": 4096, "vocab": 32_000, "logit_width": 4},
+        524_288_000,
+        "4,096 positions of Llama-2-7B in fp32",
+    ),
+    Worked(
+        "score_bytes",
+        {"batch": 1, "heads": 32, "prompt": 4096, "activation_width": 2},
+        2**30,
+        "one layer of Llama-2-7B at 4,096 tokens in fp16",
+    ),
+    Worked(
         "kv_bytes_total", {"cached_tokens": 40_960, "kv_bytes_per_token": 512 * KIB}, 20 * 2**30, "ten contexts of 4K"
     ),
     Worked("cached_tokens", {"concurrency": 10, "context": 4096}, 40_960, "ten contexts of 4K"),

@@ -372,6 +372,16 @@ def test_a_condition_of_a_law_that_fails_leaves_no_value() -> None:
     assert found.why == "weights <= gpu_memory"
 
 
+def test_a_share_of_the_reported_memory_is_what_a_server_partitions() -> None:
+    card, model = catalog.gpu("h100"), catalog.model("llama-3-8b")
+    share = {"memory_utilization": Fraction(9, 10), "activations": 10**9}
+    found = calculate(named("kv_budget"), share, model, card)
+    reported = card.quantities()["gpu_memory_reported"]
+    assert found.result == reported * Fraction(9, 10) - 2 * (model.parameters or 0) - 10**9
+    assert found.steps[-1].law == "kv_budget_by_utilization"
+    assert found.unused == ()
+
+
 def test_a_page_size_that_is_given_is_used() -> None:
     known = {"kv_budget": 100, "kv_bytes_per_token": 1, "context": 17}
     assert calculate(named("concurrency"), known).result == 100 // 17

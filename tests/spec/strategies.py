@@ -79,6 +79,9 @@ def _with_room(pair: tuple[dict[str, Exact], int]) -> dict[str, Exact]:
     if "gpu_memory" in drawn:
         parts = sum(drawn.get(name, 0) for name in ("weights", "activations", "safety_margin", "kv_budget"))
         drawn["gpu_memory"] += times * parts
+    if "gpu_memory_reported" in drawn and "memory_utilization" in drawn:
+        parts = sum(drawn.get(name, 0) for name in ("weights", "activations", "runtime_memory", "kv_budget"))
+        drawn["gpu_memory_reported"] += times * parts / Fraction(drawn["memory_utilization"])
     return drawn
 
 

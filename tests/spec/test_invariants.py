@@ -25,7 +25,12 @@ from spec.solving import Exact, Infeasible
 
 pytestmark = pytest.mark.law
 REFERENCE = Reference()
-NOT_ALGEBRA = {"I26-none", "I28", "partition-by-shares"}  # they ask whether a value exists, which symbols do not settle
+NOT_ALGEBRA = {
+    "I26-none",
+    "I28",
+    "partition-by-shares",
+    "utilization-none",
+}  # they ask whether a value exists, which symbols do not settle
 
 
 def values_of(draws: Draws) -> st.SearchStrategy[Values]:
