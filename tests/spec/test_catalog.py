@@ -15,6 +15,9 @@ from typing import Any
 import pytest
 
 from spec import catalog
+from spec.chain import chain, follow
+from spec.index import laws
+from spec.quantities import quantities
 
 HERE = Path(__file__).parent
 parameter_count = runpy.run_path(str(HERE / "catalog_count.py"))["parameter_count"]
@@ -72,6 +75,18 @@ def test_sizes_and_traits_explain_every_parameter(name: str) -> None:
     model = catalog.model(name)
     assert parameter_count(model) == model.parameters
     assert parameter_count(model, active=True) == (model.active_parameters or model.parameters)
+
+
+@pytest.mark.reality
+@pytest.mark.parametrize("name", [*MODELS, "chapter-7b"])
+def test_the_laws_count_every_parameter_of_a_model_and_those_that_a_token_meets(name: str) -> None:
+    model = catalog.model(name)
+    counts = {"parameters": model.parameters, "active_parameters": model.active_parameters}
+    usual = {n: quantity.assumed for n, quantity in quantities().items() if quantity.assumed is not None}
+    sizes = usual | {n: v for n, v in model.quantities().items() if n in quantities() and n not in counts}
+    for goal, count in counts.items():
+        if count is not None:
+            assert follow(chain(goal, sizes, list(laws().values())), sizes)[goal] == count
 
 
 @pytest.mark.law
