@@ -93,7 +93,8 @@ def _qwen_slides(c: Fields, layers: int) -> Traits:
 
 
 def _experts(c: Fields, number: str, inner: str = "moe_intermediate_size") -> Traits:
-    experts, picked = c.size(number), c.size("num_experts_per_tok")
+    other = "num_experts" if number == "num_local_experts" else "num_local_experts"  # transformers writes either
+    experts, picked = c.size(number, other), c.size("num_experts_per_tok")
     if picked > experts:
         raise c.invalid("num_experts_per_tok", f"write at most {number} = {experts}")
     return {"experts": experts, "experts_per_token": picked, "moe_intermediate": c.size(inner)}
@@ -357,50 +358,5 @@ NESTED: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "kimi_k25": ("kimi_k2", "deepseek_v3"),
         "qwen3_vl": ("qwen3_vl_text",),
         "qwen3_vl_moe": ("qwen3_vl_moe_text",),
-    }
-)
-
-_MAMBA = "some of its layers are Mamba layers, which keep a state in place of keys and values"
-_LINEAR = "most of its layers have linear attention, which keeps a state in place of keys and values"
-_INDEXER = "an indexer with weights and a cache of its own chooses the tokens that latent attention sees"
-_SEVERAL = "the language model and what reads images share layers that no law counts"
-_WIDE_NORM = "it norms the queries of all heads together, and only norms of single heads are counted"
-_ENCODER = "it is not a decoder alone, and only decoders are counted"
-
-UNCOVERED: Mapping[str, str] = MappingProxyType(
-    {
-        "bart": _ENCODER,
-        "bert": _ENCODER,
-        "bloom": "a norm follows its embeddings, which no law counts",
-        "deepseek_ref": "its layers keep caches compressed by different factors",
-        "deepseek_v32": _INDEXER,
-        "deepseek_v4": "its layers keep caches compressed by different factors",
-        "falcon_h1": _MAMBA,
-        "falcon_mamba": _MAMBA,
-        "gemma3n_text": "its layers have embeddings of their own and share caches",
-        "gemma4": "its global layers have another head size and other key heads than its sliding ones",
-        "glm_moe_dsa": _INDEXER,
-        "jamba": _MAMBA,
-        "kimi_k3": _LINEAR,
-        "kimi_linear": _LINEAR,
-        "llama4": "most of its layers attend within chunks of the context, which no law counts",
-        "mamba": _MAMBA,
-        "mamba2": _MAMBA,
-        "mimo_v2_flash": "its sliding layers have other key heads than its global ones",
-        "minimax": _LINEAR,
-        "minimax_m2": _WIDE_NORM,
-        "minimax_m3": "most of its layers choose the blocks that they attend to by an index of their own",
-        "minimax_m3_vl": "most of its layers choose the blocks that they attend to by an index of their own",
-        "mllama": _SEVERAL,
-        "nemotron-nas": "every layer has its own number of key heads and its own inner size (block_configs)",
-        "nemotron_h": _MAMBA,
-        "olmo2": _WIDE_NORM,
-        "qwen2_moe": "its shared expert has a gate and a size of its own",
-        "qwen3_5": _LINEAR,
-        "qwen3_5_moe": _LINEAR,
-        "qwen3_next": _LINEAR,
-        "step3p7": "its sliding layers may have other query heads than its global ones, which the file leaves open",
-        "t5": _ENCODER,
-        "whisper": _ENCODER,
     }
 )

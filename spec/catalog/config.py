@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from spec.catalog.architectures import NESTED, READERS, UNCOVERED
+from spec.catalog.architectures import NESTED, READERS
 from spec.catalog.config_fields import (
     Fields,
     InvalidField,
@@ -20,7 +20,7 @@ from spec.catalog.config_fields import (
     UnusableConfig,
 )
 from spec.catalog.entries import Model
-from spec.catalog.names import SUGGESTIONS, alike
+from spec.catalog.uncovered import UNCOVERED
 
 __all__ = [
     "Config",
@@ -34,6 +34,7 @@ __all__ = [
 
 LARGEST = 16 * 2**20  # bytes; the lists of quantised modules in published files take up to 3 MB
 NESTED_IN = "text_config"
+ALIKE, SUGGESTIONS, LONGEST_NAME = 0.8, 3, 60
 WIDEST = 16  # bits of a weight that was not quantised
 WIDTHS = {"fp8": 8, "mxfp4": 4, "fbgemm_fp8": 8}  # methods that have one width
 
@@ -126,8 +127,17 @@ def _fields(file: str, said: dict[str, Any], model_type: str) -> Fields:
 
 
 def _unknown(file: str, name: str, model_type: str) -> UnknownArchitecture:
-    likely = alike(model_type, [*READERS, *NESTED]) if len(model_type) <= SUGGESTIONS * 20 else []
-    return UnknownArchitecture(file, name, model_type, tuple(likely[:SUGGESTIONS]))
+    """Ask about a likely misspelling; another number in the name is another architecture, not a misspelling."""
+    from difflib import get_close_matches
+
+    typed = model_type.casefold().replace("-", "_")
+    known = [k for k in (*READERS, *NESTED) if not _number(typed) or _number(k) in {"", _number(typed)}]
+    likely = get_close_matches(typed, known, n=SUGGESTIONS, cutoff=ALIKE) if len(typed) <= LONGEST_NAME else []
+    return UnknownArchitecture(file, name, model_type, tuple(likely))
+
+
+def _number(name: str) -> str:
+    return "".join(letter for letter in name if letter.isdigit())
 
 
 def _remarks(fields: Fields, model_type: str) -> list[str]:

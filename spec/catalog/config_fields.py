@@ -22,7 +22,8 @@ STRUCTURAL = (
     "hybrid_layer_pattern", "hybrid_override_pattern", "index_topk", "interleave_moe_layer_step", "is_encoder_decoder",
     "kv_lora_rank", "layer_types", "linear_num_key_heads", "mamba_num_heads", "mlp_bias", "n_routed_experts",
     "n_shared_experts", "num_experts", "num_kv_shared_layers", "num_local_experts", "q_lora_rank", "qk_layernorm",
-    "qk_norm", "shared_expert_intermediate_size", "sliding_window", "use_qk_norm", "v_head_dim",
+    "qk_norm", "shared_expert_intermediate_size", "sliding_window", "use_bidirectional_attention",
+    "use_qk_norm", "v_head_dim",
 )  # fmt: skip
 
 Value = TypeVar("Value")

@@ -112,5 +112,5 @@ def test_what_gives_no_model_is_one_sentence_and_status_2(
 
 def test_a_mistyped_architecture_is_asked_about(tmp_path: Path) -> None:
     path = tmp_path / "config.json"
-    path.write_text('{"model_type": "qwen33"}', encoding="utf-8")
+    path.write_text('{"model_type": "qwem3"}', encoding="utf-8")
     assert "did you mean qwen3" in run("calc", "parameters", "--config", str(path)).stderr

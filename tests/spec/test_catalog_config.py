@@ -15,6 +15,7 @@ import pytest
 from grader.calc import calculate, named
 from spec import catalog
 from spec.catalog import config
+from spec.catalog.architectures import READERS
 
 if TYPE_CHECKING:
     from spec.catalog import Model
@@ -158,6 +159,27 @@ def test_the_fields_that_are_said_to_be_used_are_enough(tmp_path: Path) -> None:
         again = config.read(written(tmp_path, said))
         assert structure(again.model) == structure(found.model)
         assert (again.used, again.defaults) == (found.used, found.defaults)
+
+
+# Small models with random sizes and traits, built from such a file on torch's meta device by transformers 5.24.0.
+TINY = json.loads((FOLDER.parent / "tiny_models.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.reality
+@pytest.mark.parametrize("model_type", sorted({tiny["config"]["model_type"] for tiny in TINY}))
+def test_parameters_and_sliding_layers_are_those_of_the_model_that_is_built(model_type: str, tmp_path: Path) -> None:
+    for tiny in TINY:
+        if tiny["config"]["model_type"] == model_type:
+            model = config.read(written(tmp_path, tiny["config"])).model
+            assert count(model) == tiny["parameters"], tiny
+            assert tiny["sliding_layers"] in {None, model.sliding_layers or 0}, tiny
+
+
+def test_every_architecture_has_a_model_that_was_built_or_a_real_file() -> None:
+    built = {tiny["config"]["model_type"] for tiny in TINY}
+    files = [json.loads(path.read_text(encoding="utf-8")) for path in FILES]
+    real = {inner.get("model_type") for said in files for inner in (said, said.get("text_config", {}))}
+    assert READERS.keys() <= built | real
 
 
 # The rows of the catalogue, written as their files are

@@ -13,8 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spec.catalog import config
-from spec.catalog.architectures import NESTED, READERS, UNCOVERED
+from spec.catalog.architectures import NESTED, READERS
 from spec.catalog.config_fields import STRUCTURAL
+from spec.catalog.uncovered import UNCOVERED
 
 FOLDER = Path(__file__).parents[1] / "data" / "configs"
 LLAMA: dict[str, Any] = {
@@ -55,6 +56,8 @@ def complaint(folder: Path, said: object) -> str:
         ({"model_type": None}, 'model_type is missing: write the name of the architecture, such as "llama"'),
         ({"model_type": 3}, 'model_type = 3: write the name of the architecture, such as "llama"'),
         ({"model_type": "lama"}, 'model_type = "lama" is no architecture known here; did you mean llama?'),
+        ({"model_type": "Qwen3-VL"}, 'model_type = "Qwen3-VL" is no architecture known here; did you mean qwen3_vl?'),
+        ({"model_type": "qwen2_vl"}, 'model_type = "qwen2_vl" is no architecture known here; its shape is not guessed'),
         ({"model_type": "zzzzzz"}, 'model_type = "zzzzzz" is no architecture known here; its shape is not guessed'),
         ({"num_hidden_layers": None},
          "num_hidden_layers is missing: write a whole number of at least 1 and under 10^18"),
