@@ -133,7 +133,7 @@ def _unknown(file: str, name: str, model_type: str) -> UnknownArchitecture:
     typed = model_type.casefold().replace("-", "_")
     known = [k for k in (*READERS, *NESTED) if not _number(typed) or _number(k) in {"", _number(typed)}]
     likely = get_close_matches(typed, known, n=SUGGESTIONS, cutoff=ALIKE) if len(typed) <= LONGEST_NAME else []
-    return UnknownArchitecture(file, name, model_type, tuple(likely))
+    return UnknownArchitecture(file, name, model_type, (typed,) if typed in likely else tuple(likely))
 
 
 def _number(name: str) -> str:
