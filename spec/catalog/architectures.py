@@ -100,6 +100,15 @@ def _experts(c: Fields, number: str, inner: str = "moe_intermediate_size") -> Tr
     return {"experts": experts, "experts_per_token": picked, "moe_intermediate": c.size(inner)}
 
 
+def _beside_routed(c: Fields, layers: int) -> Traits:
+    dense = c.size("first_k_dense_replace", least=0)
+    if dense > layers:
+        raise c.invalid("first_k_dense_replace", f"write at most num_hidden_layers = {layers}")
+    if "n_shared_experts" not in c.said:
+        raise c.invalid("n_shared_experts", "write their number, or null where the model has none")
+    return {"shared_experts": c.optional("n_shared_experts", least=0) or 0, "dense_layers": dense}
+
+
 def _every_layer_has_experts(c: Fields) -> None:
     if c.size("decoder_sparse_step", default=1) != 1:
         raise c.uncovered("decoder_sparse_step puts dense layers between those with experts")
@@ -114,6 +123,22 @@ def _llama(c: Fields) -> Traits:
     found = _decoder(c, tied=False, usual=HEAD_EACH)
     bias = c.flag("attention_bias", default=False)
     return found | {"qkv_bias": bias, "o_bias": bias, "mlp_bias": c.flag("mlp_bias", default=False)}
+
+
+def _smollm3(c: Fields) -> Traits:
+    found = _decoder(c, tied=True)
+    if c.flag("use_sliding_window", default=False):
+        raise c.uncovered("use_sliding_window is true, and its layers slide by where they have no rotary positions")
+    c.ignore("sliding_window")
+    bias = c.flag("attention_bias", default=False)
+    return found | {"qkv_bias": bias, "o_bias": bias, "mlp_bias": c.flag("mlp_bias", default=False)}
+
+
+def _starcoder2(c: Fields) -> Traits:
+    found = _decoder(c, tied=True)
+    bias = c.flag("use_bias", default=True)
+    biases = {"qkv_bias": bias, "o_bias": bias, "mlp_bias": bias}
+    return found | biases | {"gated": False, "norm": "layernorm"} | _every_layer_slides(c, found["layers"])
 
 
 def _mistral(c: Fields) -> Traits:
@@ -161,6 +186,12 @@ def _qwen3_moe(c: Fields) -> Traits:
     return found | {"qk_norm": True, "qkv_bias": bias, "o_bias": bias} | experts
 
 
+def _glm4_moe(c: Fields) -> Traits:
+    found = _decoder(c, tied=False)
+    traits = {"qkv_bias": c.flag("attention_bias", default=False), "qk_norm": c.flag("use_qk_norm", default=False)}
+    return found | traits | _experts(c, "n_routed_experts") | _beside_routed(c, found["layers"])
+
+
 def _gpt_oss(c: Fields) -> Traits:
     found = _decoder(c, tied=False, usual={"head_dim": 64})
     bias = c.flag("attention_bias", default=True)
@@ -203,12 +234,8 @@ def _deepseek(c: Fields) -> Traits:
             raise c.uncovered(f"{name} is true, and latent attention is counted without biases")
     if c.size("moe_layer_freq", default=1) != 1:
         raise c.uncovered("moe_layer_freq puts dense layers between those with experts")
-    dense = c.size("first_k_dense_replace", least=0)
-    if dense > found["layers"]:
-        raise c.invalid("first_k_dense_replace", f"write at most num_hidden_layers = {found['layers']}")
-    for name in ("q_lora_rank", "n_shared_experts"):
-        if name not in c.said:
-            raise c.invalid(name, "write its size, or null where the model has none")
+    if "q_lora_rank" not in c.said:
+        raise c.invalid("q_lora_rank", "write its size, or null where the model has none")
     rope, nope = c.size("qk_rope_head_dim"), c.size("qk_nope_head_dim")
     latent = {
         "head_dim": rope + nope,  # files write head_dim in several senses
@@ -218,9 +245,7 @@ def _deepseek(c: Fields) -> Traits:
         "qk_nope_dim": nope,
         "v_head_dim": c.size("v_head_dim"),
     }
-    shared = c.optional("n_shared_experts", least=0) or 0
-    experts = _experts(c, "n_routed_experts") | {"shared_experts": shared, "dense_layers": dense}
-    return found | latent | experts
+    return found | latent | _experts(c, "n_routed_experts") | _beside_routed(c, found["layers"])
 
 
 # Older architectures: LayerNorm, no gate, biases
@@ -331,10 +356,12 @@ READERS: Mapping[str, Callable[[Fields], Traits]] = MappingProxyType(
         "gemma": _gemma,
         "gemma2": _gemma2,
         "gemma3_text": _gemma3,
+        "glm4_moe": _glm4_moe,
         "gpt2": _gpt2,
         "gpt_neox": _gpt_neox,
         "gpt_oss": _gpt_oss,
         "gptj": _gptj,
+        "granite": _llama,
         "kimi_k2": _deepseek,
         "llama": _llama,
         "mimo": _mimo,
@@ -348,6 +375,8 @@ READERS: Mapping[str, Callable[[Fields], Traits]] = MappingProxyType(
         "qwen3_moe": _qwen3_moe,
         "qwen3_vl_text": _qwen3,
         "qwen3_vl_moe_text": _qwen3_moe,
+        "smollm3": _smollm3,
+        "starcoder2": _starcoder2,
     }
 )
 

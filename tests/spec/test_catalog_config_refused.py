@@ -95,6 +95,10 @@ def complaint(folder: Path, said: object) -> str:
          "moe_layer_freq puts dense layers between those with experts")),
         (DEEPSEEK | {"index_topk": 9},
          "the architecture deepseek_v3 is not covered: it has no index_topk, and the file says 9"),
+        (LLAMA | {"model_type": "smollm3", "use_sliding_window": True}, ("the architecture smollm3 is not covered: "
+         "use_sliding_window is true, and its layers slide by where they have no rotary positions")),
+        ({k: v for k, v in DEEPSEEK.items() if k != "n_shared_experts"},
+         "n_shared_experts is missing: write their number, or null where the model has none"),
         ({k: v for k, v in DEEPSEEK.items() if k != "q_lora_rank"},
          "q_lora_rank is missing: write its size, or null where the model has none"),
         ({"model_type": "qwen3_vl"},
