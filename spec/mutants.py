@@ -158,16 +158,25 @@ def _misread(law: Law) -> Iterator[Mutant]:
             change = f"gives {law.left.name} below its domain where none exists"
             yield Mutant(law, change, Misread(law, law.left.name, "no none"))
         return
-    same = "both sides are single whole numbers" if law.left.is_Symbol and law.right.is_Symbol else ""
+    single = law.left.is_Symbol and law.right.is_Symbol
     for name, symbol in law.symbols.items():
         if not symbol.domain.integer or symbol in law.not_invertible:
             continue
+        whole = _stays_whole(law.left if law.right == symbol else law.right if law.left == symbol else None)
+        same = "both sides are single whole numbers" if single else "its limit is a whole number" if whole else ""
         side, plain, none = (Misread(law, name, how) for how in ("wrong side", "unrounded", "no none"))
         yield Mutant(law, f"rounds {name} to the side that breaks the bound", side, same)
         if not any(side.has(sympy.floor, sympy.ceiling, Algorithm) for side in (law.left, law.right)):
             yield Mutant(law, f"does not round {name}", plain, same)
         if (law.senses[name] or 0) < 0 and symbol.domain.low == 1:
             yield Mutant(law, f"gives 0 for {name} where none exists", none, same)
+
+
+def _stays_whole(node: Any) -> bool:
+    """Say whether a side is a product of whole numbers."""
+    if node is None or node.atoms(sympy.Pow, sympy.floor, sympy.ceiling, Algorithm):
+        return False
+    return all(a.is_Integer or (a.is_Symbol and a.domain.integer) for a in node.atoms())
 
 
 def variants(node: Any, names: dict[str, Quantity]) -> Iterator[Variant]:

@@ -29,7 +29,7 @@ EXPERTS = Trait(
     frozenset(
         {
             "parameters_approx", "flops_per_token", "prefill_bytes", "decode_bytes", "cache_to_weights",
-            "meets_ttft_target",
+            "meets_ttft_target", "weights_step_time",
         }
     ),
 )  # fmt: skip
@@ -48,7 +48,7 @@ SLIDING = Trait(
         {
             "attention_scores_per_head", "causal_scores_per_head", "kv_bytes_total", "holds_tokens", "gpu_holds",
             "prefill_attention_flops", "prefill_bytes", "decode_attention_flops", "decode_bytes",
-            "cache_to_weights", "attention_flops_per_pair",
+            "cache_to_weights", "attention_flops_per_pair", "cache_step_time",
         }
     ),
 )  # fmt: skip

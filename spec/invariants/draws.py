@@ -69,6 +69,7 @@ SPECIAL: dict[str, Draw] = {
     "ttft_target": Grid(HALF, 2400, HALF),  # enough for prompts of the usual size
     "gpu_memory_reported": Grid(HALF, 1200, HALF),  # a small share of it still holds what a server needs
     "blocking": Grid(TWELFTH, 1 - TWELFTH, TWELFTH),  # no number of servers turns nobody away
+    "waiting": Grid(TWELFTH, 1 - TWELFTH, TWELFTH),  # and none lets nobody wait
     "servers": Grid(1, 12),  # Erlang's recursion is exact, and its fractions grow with every server
     "offered_load": Grid(HALF, 6, HALF),
 }

@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
+from typing import Any
 
 from spec import quantities as q
 from spec.invariants import Invariant
 from spec.invariants.draws import Grid, of
+from spec.solving import Exact
 
 LITTLE = ("mean_concurrency",)
 LOAD = of(q.arrival_rate, q.service_time)
 ERLANG = of(q.servers, q.offered_load)
-ONE = Fraction(1)
+ONE, PART = Fraction(1), Fraction(1, 10**12)  # covered shares are rounded down to this part
+
+
+def without_losses(impl: Any, servers: int, offered_load: Exact) -> Any:
+    """Take off what each of many further servers would turn away."""
+    further = range(servers + 1, servers + 40)
+    return math.prod(1 - impl.blocking(servers=more, offered_load=offered_load) for more in further)
+
+
+def promise(impl: Any, servers: int, offered_load: Exact, share: Exact) -> Exact:
+    """Return the largest multiple of a part in 10^12 about a share that the slots cover; 0 where they cover none."""
+    near = [part * PART for part in range(int(share / PART) - 4, int(share / PART) + 5) if 0 <= part * PART < 1]
+    return max(
+        (part for part in near if impl.covers(servers=servers, offered_load=offered_load, covered=part)), default=0
+    )
+
 
 rates_add = Invariant(
     "little-streams-add",
@@ -150,4 +168,78 @@ mean_is_enough = Invariant(
     lambda impl, servers: impl.blocking(servers=servers, offered_load=servers) <= ONE / 10,
     refuted={"servers": 1},
     why="The mean is exceeded about half of the time; at fifty servers it is still 10.5 %.",
+)
+waiting_at_most = Invariant(
+    "erlang-waiting-target",
+    "A target for waiting is met exactly where no larger share waits, and never where all servers are always busy.",
+    {**of(q.servers, q.waiting), "busy": Grid(ONE / 12, ONE * 11 / 12, ONE / 12)},
+    ("waiting", "waits_at_most"),
+    lambda impl, servers, busy, waiting: (
+        all(
+            impl.waits_at_most(servers=servers, offered_load=busy * servers, waiting=target) == (share <= target)
+            for share in [impl.waiting(servers=servers, offered_load=busy * servers)]
+            for target in (waiting, share)
+        )
+        and not impl.waits_at_most(servers=servers, offered_load=servers, waiting=waiting)
+    ),
+)
+pooled_queue = Invariant(
+    "I90",
+    "Of two equal groups with a queue each, no larger share waits once they are one group.",
+    {**of(q.servers), "busy": Grid(ONE / 12, ONE * 11 / 12, ONE / 12)},
+    ("waiting",),
+    lambda impl, servers, busy: (
+        impl.waiting(servers=2 * servers, offered_load=2 * busy * servers)
+        <= impl.waiting(servers=servers, offered_load=busy * servers)
+    ),
+)
+one_slot_less = Invariant(
+    "cover-slot-less",
+    "While no more than n are present, n - 1 slots suffice but for the share that n servers would turn away.",
+    ERLANG,
+    ("covered", "blocking"),
+    lambda impl, servers, offered_load: all(
+        abs(fewer - (1 - impl.blocking(servers=servers + 1, offered_load=offered_load)) * more) <= 2 * PART
+        for fewer, more in [tuple(impl.covered(servers=servers + extra, offered_load=offered_load) for extra in (0, 1))]
+    ),
+)
+covered_by_losses = Invariant(
+    "cover-by-losses",
+    "What n slots cover is all but what every further server would turn away, rounded down to a part in 10^12.",
+    ERLANG,
+    ("covers", "blocking"),
+    lambda impl, servers, offered_load: all(
+        abs(promised - share) <= 2 * PART
+        and not impl.covers(servers=servers, offered_load=offered_load, covered=promised + PART / 10)
+        for share in [without_losses(impl, servers, offered_load)]
+        for promised in [promise(impl, servers, offered_load, share)]
+    ),
+)
+many_slots = Invariant(
+    "cover-many",
+    "Far more slots than the mean suffice for all but a part in a million of the time.",
+    of(q.offered_load),
+    ("covered",),
+    lambda impl, offered_load: 1 - ONE / 10**6 < impl.covered(servers=40, offered_load=offered_load) < 1,
+)
+above_the_mean = Invariant(
+    "I75",
+    "The slots that suffice for 99 % of the time cover it, one less does not, and they exceed the mean less one.",
+    of(q.offered_load),
+    ("servers", "covered"),
+    lambda impl, offered_load: all(
+        slots >= offered_load - 1
+        and impl.covered(servers=slots, offered_load=offered_load) >= ONE * 99 / 100
+        and (slots == 1 or impl.covered(servers=slots - 1, offered_load=offered_load) < ONE * 99 / 100)
+        for slots in [impl.servers(covered=ONE * 99 / 100, offered_load=offered_load)]
+    ),
+)
+mean_covers = Invariant(
+    "capacity-for-the-mean-covers",
+    "As many slots as sequences in service on average suffice for nine tenths of the time.",
+    {"servers": Grid(1, 12)},
+    ("covered",),
+    lambda impl, servers: impl.covered(servers=servers, offered_load=servers) >= ONE * 9 / 10,
+    refuted={"servers": 1},
+    why="About half of the time the number present exceeds its mean.",
 )

@@ -103,4 +103,68 @@ SERVING = (
     Worked(
         "prompt", {**TARGET, "ttft_target": 1}, 9768, "the chapter's 7B on an A100 at half of its peak, in a second"
     ),
+    Worked(
+        "prefill_load",
+        {"arrival_rate": Fraction(5, 3), "prefill_time": Fraction(1, 5)},
+        Fraction(1, 3),
+        "a hundred requests a minute, each of a fifth of a second",
+    ),
+    Worked(
+        "weights_step_time",
+        {"weights": 2 * SEVEN_B_PARAMETERS, "prefill_load": Fraction(1, 3), "bandwidth": 2039 * GB, "mbu": 1},
+        Fraction(3 * SEVEN_B_PARAMETERS, 2039 * GB),
+        "the chapter's 7B on an A100, a third of it in prefill",
+    ),
+    Worked(
+        "cache_step_time",
+        {
+            "context": 2250,
+            "kv_bytes_per_token": 512 * KIB,
+            "prefill_load": Fraction(1, 3),
+            "bandwidth": 2039 * GB,
+            "mbu": 1,
+        },
+        Fraction(3375 * 512 * KIB, 2039 * GB),
+        "the chapter's 7B on an A100, a third of it in prefill",
+    ),
+    Worked("decode_time_alone", {"output": 500, "weights_step_time": Fraction(1, 100)}, 5, "500 steps of 10 ms"),
+    Worked(
+        "load_slope",
+        {"arrival_rate": Fraction(5, 3), "output": 500, "cache_step_time": Fraction(1, 1250)},
+        Fraction(2, 3),
+        "exercise 4 with 0.8 ms for every cache",
+    ),
+    Worked(
+        "self_consistent_concurrency",
+        {
+            "arrival_rate": Fraction(5, 3),
+            "prefill_time": Fraction(1, 5),
+            "decode_time_alone": 5,
+            "load_slope": Fraction(2, 3),
+        },
+        26,
+        "exercise 4 with 10 ms for the weights and 0.8 ms for every cache",
+    ),
+    Worked("servers", {"waiting": Fraction(1, 3), "offered_load": 1}, 2, "two servers offered one erlang"),
+    Worked("servers", {"covered": Fraction(99, 100), "offered_load": 50}, 67, "99 % of the time at a mean of 50"),
+    Worked("weights_per_gpu", {"weights": 140 * GB, "tensor_parallel": 4}, 35 * GB, "a 70B in fp16 on four GPUs"),
+    Worked(
+        "all_reduce_payload", {"batch": 1, "hidden": 4096, "activation_width": 2}, 8192, "a hidden vector of the 7B"
+    ),
+    Worked("all_reduce_bytes", {"tensor_parallel": 4, "all_reduce_payload": 8192}, 12_288, "the 7B on four GPUs"),
+    Worked(
+        "communication_time",
+        {"layers": 32, "link_latency": 0, "all_reduce_bytes": 12_288, "link_bandwidth": 786_432_000},
+        Fraction(1, 1000),
+        "0.7864 MB for a token of the 7B on four GPUs",
+    ),
+    Worked(
+        "kv_bytes_per_token_per_gpu",
+        {"layers": 32, "kv_heads": 8, "head_dim": 128, "kv_width": 2, "tensor_parallel": 4},
+        32 * KIB,
+        "Llama-3-8B on four GPUs",
+    ),
+    Worked(
+        "slot_limit_context", {"slots": 8, "token_capacity": 102_996}, 12_874, "the eight slots of the lab in 54 GB"
+    ),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cache
 from operator import ge, gt, le, lt
@@ -26,6 +27,11 @@ NARROW = {
     "offered_load": Domain(0, 40, open_low=True),
     "blocking": Domain(Fraction(1, 1000), 1, open_high=True),
     "waiting": Domain(Fraction(1, 1000), 1, open_high=True),
+    "covered": Domain(0, Fraction(999, 1000)),
+    # A load under 1 is a product of these.
+    "arrival_rate": Domain(0, Fraction(1, 2), open_low=True),
+    "prefill_time": Domain(0, Fraction(2), open_low=True, open_high=True),
+    "cache_step_time": Domain(0, Fraction(1, 10), open_low=True),
 }
 FEWER = settings(max_examples=max(20, settings().max_examples // 5))  # for what is tried on each law and symbol
 
@@ -97,7 +103,10 @@ def conditions_hold(law: Law, drawn: dict[str, Exact]) -> bool:
 def evaluated(node: Any, drawn: dict[str, Exact]) -> Fraction:
     """Evaluate a tree by SymPy itself: the second way that the compiled bodies are held against."""
     numbers_of = {s: sympy.Rational(Fraction(drawn[s.name])) for s in node.free_symbols}
-    result = node.xreplace(numbers_of).replace(*erlang("ErlangB", loss)).replace(*erlang("ErlangC", delay)).doit()
+    result = node.xreplace(numbers_of)
+    for name, formula in (("ErlangB", loss), ("ErlangC", delay), ("PoissonCover", covered)):
+        result = result.replace(*erlang(name, formula))
+    result = result.doit()
     return Fraction(int(result.p), int(result.q))
 
 
@@ -123,6 +132,14 @@ def delay(servers: int, load: Exact) -> Fraction:
         return Fraction(1)
     last = Fraction(load) ** servers / math.factorial(servers) * Fraction(servers) / (servers - Fraction(load))
     return last / (sum(Fraction(load) ** k / math.factorial(k) for k in range(servers)) + last)
+
+
+def covered(slots: int, mean: Exact) -> Fraction:
+    """Poisson's distribution by its formula, at so many digits that only their rounding down is left."""
+    with localcontext(prec=60):
+        load = Decimal(mean.numerator) / mean.denominator
+        share = (-load).exp() * sum(load**k / math.factorial(k) for k in range(slots + 1))
+        return Fraction(math.floor(share * 10**12), 10**12)
 
 
 def steps_around(symbol: Quantity, value: Exact) -> Iterator[Exact]:

@@ -179,7 +179,7 @@ def test_a_law_that_gives_a_quantity_comes_before_one_that_is_solved_for_it() ->
 
 def test_a_need_is_asked_of_the_bound_and_not_of_an_equation_that_few_whole_numbers_meet() -> None:
     assert steps("servers", {"offered_load", "blocking"}) == [("blocks_at_most", "servers")]
-    assert steps("servers", {"offered_load", "waiting"}) == [("waiting", "servers")]
+    assert steps("servers", {"offered_load", "waiting"}) == [("waits_at_most", "servers")]
 
 
 def test_a_law_that_cannot_be_solved_is_no_step() -> None:

@@ -21,7 +21,7 @@ from spec import quantities as q
 from spec.compiling import compiled, exact_kind
 from spec.index import laws
 from spec.laws import Bound, Identity, Infeasible, Law, NotInvertible, author_order
-from spec.queueing import ErlangB, ErlangC
+from spec.queueing import ErlangB, ErlangC, PoissonCover
 from spec.solving import closed_form
 from tests.spec.strategies import FEWER, LAWS, LETTERS, PAIRS, by_hand, inputs, named, trees, values
 
@@ -30,6 +30,7 @@ pytestmark = pytest.mark.roundtrip
 CALLS: dict[str, Callable[..., Any]] = {
     "floor": math.floor, "ceil": math.ceil, "Max": max, "Min": min,
     "ErlangB": lambda n, a: ErlangB.exact(int(n), a), "ErlangC": lambda n, a: ErlangC.exact(int(n), a),
+    "PoissonCover": lambda n, a: PoissonCover.exact(int(n), a),
 }  # fmt: skip
 OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.Add: lambda a, b: a + b, ast.Sub: lambda a, b: a - b, ast.Mult: lambda a, b: a * b,
@@ -59,6 +60,7 @@ WORDS = {
     r"\left(": "(", r"\right)": ")", r"\left\lfloor": "floor(", r"\right\rfloor": ")", r"\left\lceil": "ceil(",
     r"\right\rceil": ")", r"\max": "Max", r"\min": "Min", r"\times": "*", r"\cdot": "*", "{": "(", "}": ")",
     r"\operatorname{ErlangB}": "ErlangB", r"\operatorname{ErlangC}": "ErlangC",
+    r"\operatorname{PoissonCover}": "PoissonCover",
 }  # fmt: skip
 TOKEN = re.compile("|".join(map(re.escape, sorted(WORDS, key=len, reverse=True))))
 
