@@ -120,7 +120,17 @@ with author_order():
                 "values-counted",
                 "A factor 2 was applied; the compressed vector serves keys and values at once.",
                 2 * q.layers * (q.kv_lora_rank + q.qk_rope_dim) * q.kv_width,
-            )
+            ),
+            Slip(
+                "latent-as-heads",
+                "Keys and values of all heads were counted; the cache keeps one compressed vector instead.",
+                2 * q.layers * q.heads * q.head_dim * q.kv_width,
+            ),
+            Slip(
+                "hidden-for-latent",
+                "Keys and values of the hidden size were counted; the cache keeps one compressed vector instead.",
+                2 * q.layers * q.hidden * q.kv_width,
+            ),
         ],
     )
 

@@ -110,6 +110,11 @@ with author_order():
                 positions + q.layers * (blocks + norms) + last,
             ),
             Slip(
+                "layers-only",
+                "Only the matrices of the layers were counted: embeddings, output head and norms were left out.",
+                q.layers * blocks,
+            ),
+            Slip(
                 "one-embedding",
                 "One V-by-H matrix was counted; the embedding and the output head make two.",
                 q.vocab * q.hidden + positions + q.layers * (blocks + norms) + last,
