@@ -18,12 +18,22 @@ def laws() -> dict[str, Law]:
         ValueError: two laws have the same name.
     """
     found: dict[str, Law] = {}
+    for module_laws in by_module().values():
+        for law in module_laws:
+            if found.setdefault(law.name, law) is not law:
+                raise ValueError(f"two laws are named {law.name}")
+    return found
+
+
+@cache
+def by_module() -> dict[str, list[Law]]:
+    """Return the laws of each module that has some, by the name of the module."""
+    found: dict[str, list[Law]] = {}
     for info in pkgutil.iter_modules(spec.__path__):
-        if info.ispkg:
-            continue
-        for value in vars(importlib.import_module(f"spec.{info.name}")).values():
-            if isinstance(value, Law) and found.setdefault(value.name, value) is not value:
-                raise ValueError(f"two laws are named {value.name}")
+        if not info.ispkg:
+            values = vars(importlib.import_module(f"spec.{info.name}")).values()
+            if own := [value for value in values if isinstance(value, Law)]:
+                found[info.name] = own
     return found
 
 
