@@ -68,8 +68,8 @@ def read(path: str | Path) -> Config:
         UncoveredArchitecture: it is known to have a part that no law counts.
     """
     path = Path(path)
-    file = path.name
-    said = _document(path)
+    file = path.name or str(path)
+    said = _document(path, file)
     model_type = _model_type(file, said, "")
     fields = _fields(file, said, model_type)
     if fields.model_type in UNCOVERED:
@@ -80,23 +80,23 @@ def read(path: str | Path) -> Config:
     return Config(model, model_type, fields.used, fields.defaults, tuple(_remarks(fields, model_type)))
 
 
-def _document(path: Path) -> dict[str, Any]:
+def _document(path: Path, file: str) -> dict[str, Any]:
     try:
         with path.open("rb") as opened:
             content = opened.read(LARGEST + 1)
         document = json.loads(content.decode("utf-8-sig")) if len(content) <= LARGEST else None
     except OSError as error:
-        raise UnreadableConfig(path.name, error.strerror or "no such file") from None
+        raise UnreadableConfig(file, error.strerror or "no such file") from None
     except UnicodeDecodeError:
-        raise UnreadableConfig(path.name, "it is not UTF-8 text") from None
+        raise UnreadableConfig(file, "it is not UTF-8 text") from None
     except RecursionError:
-        raise UnreadableConfig(path.name, "its values are nested too deeply") from None
+        raise UnreadableConfig(file, "its values are nested too deeply") from None
     except ValueError as error:  # JSONDecodeError, and Python's own limit on the digits of an integer
-        raise UnreadableConfig(path.name, f"it is not valid JSON: {error}") from None
+        raise UnreadableConfig(file, f"it is not valid JSON: {error}") from None
     if len(content) > LARGEST:
-        raise UnreadableConfig(path.name, "it is larger than 16 MiB, which no config.json is")
+        raise UnreadableConfig(file, "it is larger than 16 MiB, which no config.json is")
     if not isinstance(document, dict):
-        raise UnreadableConfig(path.name, "it holds no JSON object; a config.json is one, { ... }")
+        raise UnreadableConfig(file, "it holds no JSON object; a config.json is one, { ... }")
     return document
 
 
