@@ -351,3 +351,35 @@ def test_paged_cache_is_not_additive() -> None:
     assert blocks(context=8, block_size=16) + blocks(context=8, block_size=16) == 2 > blocks(context=16, block_size=16)
     budget = {"kv_budget": 6 * 16, "block_size": 16, "kv_bytes_per_block": 16}
     assert [memory.fits_in_blocks.solve("concurrency", context=c, **budget) for c in (24, 48)] == [3, 2]
+
+
+def test_f19_gain_latency_and_limit_of_a_batch() -> None:
+    known = {"batch": 8, "context": 3072, "kv_bytes_per_token": TOKEN, "weights": WEIGHTS}
+    gains = [round(found(goal, **known), 2) for goal in ("batching_gain", "latency_factor")]
+    assert gains == [Fraction("4.57"), Fraction("1.75")]
+    assert round(found("batching_limit", **{n: v for n, v in known.items() if n != "batch"}), 2) == Fraction("9.33")
+
+
+def test_f23_decode_that_slows_with_its_load() -> None:
+    server = {"weights": WEIGHTS, "kv_bytes_per_token": TOKEN, "context": 2250, "bandwidth": 2039 * GB, "mbu": 1}
+    load = {"arrival_rate": Fraction(5, 3), "prefill_time": Fraction(1, 5), "output": 500}
+    assert round(found("self_consistent_concurrency", **server, **load), 1) == Fraction("30.9")
+    slower = found("load_slope", **{**server, "mbu": Fraction(7, 10)}, **load)
+    assert isinstance(slower, Infeasible)
+    assert round(1 + slower.deficit, 3) == Fraction("1.033")  # type: ignore[operator]  # a slope above 1 has a deficit
+
+
+def test_f24_slots_for_a_share_of_the_time() -> None:
+    assert [found("servers", offered_load=50, covered=Fraction(c, 100)) for c in (95, 99)] == [62, 67]
+
+
+def test_f32_traffic_of_a_group() -> None:
+    group = {"batch": 1, "hidden": 4096, "activation_width": 2, "tensor_parallel": 4, "layers": 32, "link_latency": 0}
+    assert found("communication_time", link_bandwidth=10**6, **group) == Fraction("0.786432")  # MB at 1 MB/s
+    assert found("communication_time", link_bandwidth=10**6, **{**group, "tensor_parallel": 1}) == 0
+
+
+def test_f36_prefill_of_twice_the_prompt() -> None:
+    model = {"parameters": 6_704_594_944, **HEADS}
+    assert round(found("prefill_cost_ratio", prompt=4096, **model), 3) == Fraction("2.148")
+    assert round(found("prefill_cost_ratio", prompt=51_152, **model), 3) == 3
