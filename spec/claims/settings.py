@@ -6,17 +6,26 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypedDict
 
 from spec.catalog import gpu, model
 from spec.solving import Exact
 
 GB, GIB, MB, KIB = 10**9, 2**30, 10**6, 2**10
 MS = Fraction(1, 1000)
-PEAK = {"mfu": Fraction(1), "mbu": Fraction(1)}
-REALISTIC = {"mfu": Fraction(1, 2), "mbu": Fraction(4, 5)}
 # The chapter's worked example: what it takes from a GPU before any cache.
 CHAPTER_WEIGHTS, CHAPTER_ACTIVATIONS, CHAPTER_MARGIN = 14 * GB, 8 * GB, 4 * GB
+
+
+class Efficiency(TypedDict):
+    """Shares of the peak compute rate and of the peak bandwidth that are reached."""
+
+    mfu: Fraction
+    mbu: Fraction
+
+
+PEAK: Efficiency = {"mfu": Fraction(1), "mbu": Fraction(1)}
+REALISTIC: Efficiency = {"mfu": Fraction(1, 2), "mbu": Fraction(4, 5)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +198,16 @@ def kv_budget(impl: Any, gpu_name: str = "a100-80gb", unit: int = GB, margin: in
         activations=CHAPTER_ACTIVATIONS // GB * unit,
         safety_margin=margin * unit,
     )
+
+
+def within(value: Any, low: Exact, high: Exact) -> bool:
+    """Say whether a number lies in a range, ends included."""
+    return bool(low <= value <= high)
+
+
+def rounds_to(value: Any, printed: Exact, unit: Exact = 1) -> bool:
+    """Say whether a value is a printed number of units, rounded half up to a whole number of them."""
+    return within(value / Fraction(unit), printed - Fraction(1, 2), printed + Fraction(1, 2))
 
 
 def first(true_at: Callable[[int], bool], low: int = 1, high: int = 2**40) -> int:
