@@ -321,10 +321,17 @@ class _Problem:
         found = list(self.candidates())
         for value in found:
             if self.meets(value):
-                return _in_domain(self.law, self.symbol, value)
+                return self._allowed(_in_domain(self.law, self.symbol, value))
         if (self.way.method == "closed form" or not found) and self.room(self.domain.inside) == 0:
             raise self.undetermined()
         return self.none("broken")
+
+    def _allowed(self, found: Exact | Infeasible) -> Exact | Infeasible:
+        """Refuse a value that breaks a joint condition of the law."""
+        if isinstance(found, Infeasible):
+            return found
+        values = {**self.known, self.symbol.name: found}
+        return found if all(c.missed_by(values) is None for c in self.law.conditions) else self.none("broken")
 
     def _step(self) -> Exact | Infeasible:
         """Solve by bisection for the last integer up to the target, or the first one down to it."""

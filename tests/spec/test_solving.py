@@ -108,7 +108,9 @@ def test_an_identity_says_no_value_only_where_none_is_found_by_trying(law: Law, 
         assert satisfies(law, known, name, data.draw(number_of(symbol)))
     elif isinstance(found, Infeasible):
         for value in [data.draw(number_of(symbol)), *range(1, 40)]:
-            assert value not in symbol.domain or not satisfies(law, known, name, value)
+            assert value not in symbol.domain or not (
+                satisfies(law, known, name, value) and conditions_hold(law, {**known, name: value})
+            )
     else:
         assert satisfies(law, known, name, found)
 
@@ -279,6 +281,13 @@ def test_where_every_value_fits_none_is_made_up() -> None:
         with pytest.raises(NotInvertible, match="every value satisfies it here"):
             solve()
     assert memory.cached_tokens.solve("context", concurrency=0, cached_tokens=7).why == "broken"
+
+
+def test_a_value_that_breaks_a_joint_condition_is_none() -> None:
+    known = {"sliding_layers": 12, "context": 5, "sliding_window": 1, "kv_bytes_per_layer": 1}
+    law = kv_cache.kv_bytes_per_sequence_mixed
+    assert law.solve("layers", **known, kv_bytes_per_sequence=17) == 13
+    assert law.solve("layers", **known, kv_bytes_per_sequence=7).why == "broken"  # 11 layers, of which 12 slide
 
 
 def test_a_whole_number_that_does_not_exist_is_said_so() -> None:
