@@ -190,6 +190,7 @@ def test_two_laws_of_one_name_are_refused(tmp_path: Path, monkeypatch: pytest.Mo
         encoding="utf-8",
     )
     monkeypatch.setattr(spec, "__path__", [*spec.__path__, str(tmp_path)])
+    monkeypatch.setattr(index, "by_module", index.by_module.__wrapped__)
     with pytest.raises(ValueError, match="two laws are named fits"):
         index.laws.__wrapped__()
 
