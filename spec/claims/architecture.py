@@ -17,6 +17,7 @@ from spec.claims.settings import (
     MS,
     Serving,
     first,
+    gigabytes,
     kv_budget,
     parameters,
     parameters_approx,
@@ -51,8 +52,8 @@ def _three_parts(impl: Any) -> Outcome:
     return Outcome(
         general=three(margin) == memory,
         assuming=three(0) == memory,
-        computed=f"weights, activations and cache are {text(three(margin) / GB)} of {text(memory / GB)} GB beside "
-        f"a margin of {margin}, {text(three(0) / GB)} without one",
+        computed=f"weights, activations and cache are {gigabytes(three(margin))} of {gigabytes(memory)} "
+        f"beside a margin of {margin} GB, {gigabytes(three(0))} without one",
     )
 
 
@@ -72,7 +73,8 @@ def _growth_of_parts(impl: Any) -> Outcome:
         general=len(weights) == 1
         and all(cache(b) == b * cache(1) and activations(b) == b * activations(1) for b in BATCHES),
         computed=f"from batch 1 to {BATCHES[-1]}: weights "
-        f"{' or '.join(text(size / Fraction(GB), 4) for size in weights)} GB, cache {text(Fraction(cache(BATCHES[-1])) / cache(1))} and activations "
+        f"{' or '.join(text(size / Fraction(GB), 4) for size in weights)} GB, "
+        f"cache {text(Fraction(cache(BATCHES[-1])) / cache(1))} and activations "
         f"{text(Fraction(activations(BATCHES[-1])) / activations(1))} times",
     )
 
@@ -82,7 +84,7 @@ def _only_decode_reads_weights(impl: Any) -> Outcome:
     read = at.prefill_bytes(prompt) - prompt * at.kv_bytes_per_token
     return Outcome(
         general=read == 0,
-        computed=f"prefill reads {text(read / Fraction(GB), 4)} GB of weights as well, at least "
+        computed=f"prefill reads {gigabytes(read, 4)} of weights as well, at least "
         f"{text(read / at.rates['bandwidth'] / MS)} ms",
     )
 
@@ -160,7 +162,7 @@ def _fourteen_gigabytes(impl: Any) -> Outcome:
     return Outcome(
         general=nominal == 14 * GB and within(Fraction(nominal) / own, Fraction(95, 100), Fraction(105, 100)),
         computed=", ".join(
-            f"{name} {text(size / Fraction(GB), 4)} GB = {text(size / Fraction(GIB), 4)} GiB"
+            f"{name} {gigabytes(size, 4)} = {text(size / Fraction(GIB), 4)} GiB"
             for name, size in (("7e9", nominal), ("the chapter's sizes", own), ("Llama-2-7B", llama))
         ),
     )
@@ -213,7 +215,7 @@ def _gigabytes(impl: Any) -> Outcome:
     return Outcome(
         general=size == 2 * GB,
         assuming=size == 2 * GIB,
-        computed=f"{text(size)} bytes = {text(size / Fraction(GIB))} GiB = {text(size / Fraction(GB), 4)} GB",
+        computed=f"{text(size)} bytes = {text(size / Fraction(GIB))} GiB = {gigabytes(size, 4)}",
     )
 
 
@@ -223,7 +225,7 @@ def _ten_sequences(impl: Any) -> Outcome:
         general=one == 20 * GB,
         assuming=ten == 20 * GIB,
         computed=f"each takes {text(one / Fraction(GIB))} GiB; ten take {text(ten / Fraction(GIB))} GiB = "
-        f"{text(ten / Fraction(GB), 4)} GB in total",
+        f"{gigabytes(ten, 4)} in total",
     )
 
 
@@ -231,7 +233,7 @@ def _more_than_weights(impl: Any) -> Outcome:
     ten = _chapter_cache(impl, 10 * 4_096)
     return Outcome(
         general=ten > CHAPTER_WEIGHTS,
-        computed=f"{text(ten / Fraction(GB), 4)} GB of cache against {text(CHAPTER_WEIGHTS / GB)} GB of weights",
+        computed=f"{gigabytes(ten, 4)} of cache against {gigabytes(CHAPTER_WEIGHTS)} of weights",
     )
 
 
@@ -293,8 +295,8 @@ CLAIMS = (
         "model-weights",
         "A model has about 12 L H^2 + 2 V H parameters.",
         _rule_of_parameters,
-        "one key-value head for each head, heads that make up the hidden size, a feed-forward network of 8 H^2, an output "
-        "head of its own, and no experts",
+        "one key-value head for each head, heads that make up the hidden size, a feed-forward network of 8 H^2, "
+        "an output head of its own, and no experts",
     ),
     Claim(
         "C34",

@@ -239,3 +239,8 @@ def text(value: Any, digits: int = 3) -> str:
 def percent(value: Any, digits: int = 3) -> str:
     """Write a share in percent."""
     return f"{text(100 * value, digits)} %"
+
+
+def gigabytes(size: Any, digits: int = 3) -> str:
+    """Write a size in bytes in decimal gigabytes."""
+    return f"{text(Fraction(size) / GB, digits)} GB"

@@ -12,12 +12,12 @@ from spec.claims import Claim, Outcome
 from spec.claims.settings import (
     CHAPTER_ACTIVATIONS,
     CHAPTER_WEIGHTS,
-    GB,
     PEAK,
     REALISTIC,
     Efficiency,
     Serving,
     first,
+    gigabytes,
     kv_budget,
     percent,
     text,
@@ -90,7 +90,7 @@ def _summary_pool(impl: Any) -> Outcome:
     used = CHAPTER_WEIGHTS + CHAPTER_ACTIVATIONS + kv_budget(impl)
     return Outcome(
         general=used == Fraction(95, 100) * memory,
-        computed=f"weights, activations and cache are {text(used / GB)} GB of {text(memory / GB)} GB: "
+        computed=f"weights, activations and cache are {gigabytes(used)} of {gigabytes(memory)}: "
         f"{percent(used / memory)}",
     )
 
