@@ -206,7 +206,7 @@ def within(value: Any, low: Exact, high: Exact) -> bool:
 
 
 def rounds_to(value: Any, printed: Exact, unit: Exact = 1) -> bool:
-    """Say whether a value is a printed number of units, rounded half up to a whole number of them."""
+    """Say whether a value is a printed number of units, rounded to whole ones; a half counts either way."""
     return within(value / Fraction(unit), printed - Fraction(1, 2), printed + Fraction(1, 2))
 
 
