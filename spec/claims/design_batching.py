@@ -47,7 +47,7 @@ def continuous_ends(
     ends: dict[int, Any] = {}
     clock: Any = 0
     while waiting or running:
-        while waiting and impl.within_slots(batch=len(running) + 1, slots=slots):
+        while waiting and (not running or impl.within_slots(batch=len(running) + 1, slots=slots)):
             running.append(waiting.pop(0))
         if taken is not None:
             taken.append((len(running), len(waiting)))

@@ -172,7 +172,7 @@ def _four_thousand(impl: Any) -> Outcome:
 def _hundreds(impl: Any) -> Outcome:
     serving = Serving(impl, "llama-2-70b", mfu=Fraction(35, 100), mbu=Fraction(4, 5))
     reserves = CHAPTER_ACTIVATIONS + CHAPTER_MARGIN
-    gpus = next(n for n in (1, 2, 4, 8) if serving.weights < n * (80 * GB - reserves))
+    gpus = next((n for n in (1, 2, 4) if serving.weights < n * (80 * GB - reserves)), 8)
     one = [prompt_limit(serving, target) for target in TARGETS]
     four = [prompt_limit(serving, target, 4 * Fraction(4, 5)) for target in TARGETS]
     return Outcome(

@@ -179,7 +179,7 @@ CLAIMS = (
     Claim(
         "C110",
         SECTION,
-        "Past 4-8 GPUs communication dominates tensor parallelism.",
+        "Beyond 4 to 8 GPUs tensor parallelism spends most of a step on communication.",
         _communication,
         "the GPUs are in more than one node",
     ),
