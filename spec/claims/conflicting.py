@@ -1,0 +1,163 @@
+"""The statements that cannot all be true, and how this specification decides each conflict."""
+
+from __future__ import annotations
+
+from spec.claims import Conflict
+from spec.claims import conflict_numbers as numbers
+
+CONFLICTS = (
+    Conflict(
+        "K1",
+        "54 GB at 512 KB a token hold 108,000 tokens, and yet 27 sequences of 4,096.",
+        ("C62", "C63", "C64"),
+        numbers.mixed_units,
+        "Every amount carries its unit, GB or GiB. 108,000 follows in neither.",
+    ),
+    Conflict(
+        "K2",
+        "Prefill of 1,000 tokens takes about as long as of 100, and yet the time to first token is linear.",
+        ("C13", "C49", "C79", "C134"),
+        numbers.flat_or_linear,
+        "Prefill is the longer of two times: flat below the ridge, linear above, with a quadratic term.",
+    ),
+    Conflict(
+        "K3",
+        "Twice the context takes four times the resources, twice the cache, or exactly half of the sequences.",
+        ("C42", "C43", "C144", "C154"),
+        numbers.doubled_context,
+        "Three laws: the cache doubles, prefill work grows between two and four times, sequences are rounded down.",
+    ),
+    Conflict(
+        "K4",
+        "The prompt does not slow generation, and yet longer contexts slow decode.",
+        ("C135", "C148", "C149"),
+        numbers.prompt_and_speed,
+        "A step reads every cached token; the slowdown is stated with its batch.",
+    ),
+    Conflict(
+        "K5",
+        "Decode is 10 to 100 times, 40 times, or over 100 times as slow per token as prefill.",
+        ("C54", "C56", "C133"),
+        numbers.asymmetry,
+        "The ratio is a law of prompt, GPU and efficiencies; over 100 holds on an A100 at its peak rates.",
+    ),
+    Conflict(
+        "K6",
+        "Four prefill rates for a 7B on an A100.",
+        ("C56", "C82", "C166", "C169"),
+        numbers.prefill_rates,
+        "A rate that needs more than the peak is impossible, and the answer says so.",
+    ),
+    Conflict(
+        "K7",
+        "A batch size is asked for that meets a target which a fixed rate per sequence already misses.",
+        ("C114", "C167"),
+        numbers.no_batch,
+        "The answer is that no batch size meets it.",
+    ),
+    Conflict(
+        "K8",
+        "The cache decides how many GPUs are needed, and yet the load needs more by time than by memory.",
+        ("C32", "C168"),
+        numbers.memory_or_time,
+        "Both limits are computed, and the answer names the one that binds.",
+    ),
+    Conflict(
+        "K9",
+        "A queue calls for fewer sequences, and yet larger batches have more throughput.",
+        ("C26", "C153"),
+        numbers.fewer,
+        "Throughput rises with the batch; an advised action is judged by what it does to the queue.",
+    ),
+    Conflict(
+        "K10",
+        "Continuous batching is the cure, and yet it is admission that bounds memory.",
+        ("C9", "C10", "C93"),
+        numbers.admission,
+        "Reserving prompt and output at admission prevents overflow under either batching.",
+    ),
+    Conflict(
+        "K11",
+        "The memory of static batching is predictable, and yet it overflowed on twice the memory.",
+        ("C5", "C6", "C7", "C67"),
+        numbers.padded,
+        "It is bounded by batch times longest length. More memory does not help only where the batch grew with it.",
+    ),
+    Conflict(
+        "K12",
+        "A phase is labelled by half of a peak rate, and yet decode at 50 tokens a second is bound by memory.",
+        ("C21", "C24", "C55", "C125"),
+        numbers.labels,
+        "The bound is the longer of the two times, whatever share of the peak is reached.",
+    ),
+    Conflict(
+        "K13",
+        "The cache is as wide as the weights, and yet 4-bit weights give the larger batch by their own size alone.",
+        ("C121", "C158"),
+        numbers.widths,
+        "The width of a cached element is a quantity of its own.",
+    ),
+    Conflict(
+        "K14",
+        "The text takes a safety margin off, the code does not, and the code can give a negative number.",
+        ("C59", "C122", "C123"),
+        numbers.margin,
+        "The margin is a quantity of the partition; where nothing is left the answer says how much is lacking.",
+    ),
+    Conflict(
+        "K15",
+        "Things break in a fixed order at fixed utilisations, and yet queues form at 40 %.",
+        ("C104", "C105", "C108", "C150"),
+        numbers.order,
+        "The order depends on context and slots; utilisation is the load over the largest load that is stable.",
+    ),
+    Conflict(
+        "K16",
+        "A full cache evicts, and yet a full budget rejects or was reserved.",
+        ("C89", "C91", "C129"),
+        numbers.two_pools,
+        "Two pools: what is in flight is reserved and pinned, what is idle can be evicted.",
+    ),
+    Conflict(
+        "K17",
+        "Little's law gives the mean, and yet it is taken for the capacity.",
+        ("C74", "C76"),
+        numbers.mean_or_capacity,
+        "Both are given: the mean, and the slots for a stated share of refusals.",
+    ),
+    Conflict(
+        "K18",
+        "The batch never has an empty slot, and yet a freed slot is filled at once and a reserve bounds the wait.",
+        ("C69", "C96", "C97", "C98"),
+        numbers.reserved_share,
+        "Finite outputs free slots. A reserve bounds the wait only above arrivals times prefill time.",
+    ),
+    Conflict(
+        "K19",
+        "Activations are a share of the GPU or of what remains, and the margin a share of something.",
+        ("C29", "C46", "C57", "C58"),
+        numbers.bases,
+        "The base of every share is explicit.",
+    ),
+    Conflict(
+        "K20",
+        "A layer has 16 million scores, and yet every head has a matrix of its own.",
+        ("C48", "C141"),
+        numbers.per_head,
+        "Scores are counted per head, and a layer has all its heads.",
+    ),
+    Conflict(
+        "K21",
+        "The time to first token is the prefill, and yet it grows because requests wait.",
+        ("C22", "C78", "C94", "C105"),
+        numbers.wait,
+        "It is the wait and the prefill.",
+    ),
+    Conflict(
+        "K22",
+        "Cost tripled when prompts doubled, and yet prefill grows about linearly.",
+        ("C12", "C79"),
+        numbers.tripled,
+        "Twice the prompt costs from two to under four times, and three times only for very long prompts.",
+    ),
+)
