@@ -154,7 +154,7 @@ def _forty_per_cent(impl: Any) -> Outcome:
     server, stated = Serving(impl), Fraction(2, 5)
     share = compute_share(server, 25, SHORT)
     needed = {
-        c: first(lambda batch, c=c: bool(compute_share(server, batch, c) >= stated), high=4096)  # type: ignore[misc]
+        c: first(lambda batch, c=c: bool(compute_share(server, batch, c) >= stated))  # type: ignore[misc]
         for c in (1, 128, 256)
     }
     shown = ", ".join(f"{batch} at {c}" for c, batch in needed.items())

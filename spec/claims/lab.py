@@ -202,7 +202,7 @@ def _decode_dominates(impl: Any) -> Outcome:
         return impl.decode_share(output=output, total_time=total, tpot=tpot)
 
     def even(prompt: int) -> int:
-        return first(lambda output: bool(share(prompt, output) > Fraction(1, 2)), high=prompt)
+        return first(lambda output: bool(share(prompt, output) > Fraction(1, 2)), high=2**20)
 
     prompts = (256, 1024, 4096)
     shown = ", ".join(f"{even(p)} at {p:,}" for p in prompts)
