@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from grader.exercise import exact
 from spec.quantities import Quantity
-from spec.solving import Exact
+from spec.solving import Exact, whole
 from spec.units import Unit, unit
 
 PLURALS = frozenset(
@@ -64,11 +64,6 @@ class Fractions(Mapping[str, Fraction]):
 
     def __len__(self) -> int:
         return len(self._values)
-
-
-def whole(value: Exact) -> Exact:
-    """Return an integer where the value is one."""
-    return value.numerator if isinstance(value, Fraction) and value.denominator == 1 else value
 
 
 @lru_cache(maxsize=4096)

@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from grader.amounts import Amount, Fractions, whole
+from grader.amounts import Amount, Fractions
 from grader.family import Ask, Family, OwnSlip
 from grader.menu import entry
 from grader.paths import Path, Values
 from grader.slips import Found, Variation, Wrong, variations
 from spec.chain import Link, NoDerivation, chain
 from spec.laws import Law
-from spec.solving import Exact
+from spec.solving import Exact, whole
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import gcd
 
-from grader.amounts import SILENT, Amount, of_quantity, whole
+from grader.amounts import SILENT, Amount, of_quantity
 from grader.directions import Direction, Question, directions
 from grader.exercise import Exercise, Given, Part, SlipValue, Step, Tolerance, exact
 from grader.family import Ask, Family
@@ -20,7 +20,7 @@ from grader.slips import Found, Variation
 from grader.stream import Stream
 from grader.wording import convention, reason, rendered, story
 from spec.laws import Law
-from spec.solving import Exact, Infeasible
+from spec.solving import Exact, Infeasible, whole
 from spec.units import unit
 
 ATTEMPTS = 5000  # draws before a seed is given up; the certificates show that a few suffice

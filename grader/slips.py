@@ -13,13 +13,12 @@ from fractions import Fraction
 
 import sympy
 
-from grader.amounts import whole
 from grader.menu import quantities_by_name
 from grader.paths import Path, Values
 from spec.chain import Link
 from spec.laws import Slip
 from spec.quantities import Quantity
-from spec.solving import Exact, closed_form
+from spec.solving import Exact, closed_form, whole
 from spec.units import UnknownUnit, unit
 
 Found = Exact | None  # None: the slip leads to no answer

@@ -81,11 +81,11 @@ def exact_number(name: str, value: Any) -> Exact:
     if isinstance(value, int):
         return int(value)
     if isinstance(value, Fraction):
-        return _whole(value)
+        return whole(value)
     if isinstance(value, Decimal | str):
         try:
             over, _, under = str(value).partition("/")
-            return _whole(_decimal(over) / _decimal(under or "1"))
+            return whole(_decimal(over) / _decimal(under or "1"))
         except (InvalidOperation, ZeroDivisionError, ValueError):
             raise TypeError(f"{name}={str(value)[:40]!r} is not a number such as '80', '0.1' or '1/3'") from None
     raise TypeError(f"{name}={value!r} is not exact; give an int, a Fraction or a string such as '0.1'")
@@ -163,17 +163,18 @@ class Condition:
         if not all(name in values for name in self.names):
             return None
         room = self.room(**values)
-        return _whole(-room) if room < 0 or (self.strict and room == 0) else None
+        return whole(-room) if room < 0 or (self.strict and room == 0) else None
 
 
-def _whole(value: Exact) -> Exact:
+def whole(value: Exact) -> Exact:
+    """Return an integer where the value is one."""
     return value.numerator if isinstance(value, Fraction) and value.denominator == 1 else value
 
 
 def room(law: Law, values: dict[str, Exact]) -> Exact:
     """Return right minus left."""
     left, right = law.bodies
-    return _whole(right(**values) - left(**values))
+    return whole(right(**values) - left(**values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +233,7 @@ def solve(law: Law, name: str, known: dict[str, Exact]) -> Exact | Infeasible:
     symbol = law.symbols[name]
     way = route(law, symbol)
     if way.method == "direct":
-        return _in_domain(law, symbol, _whole(law.bodies[1](**known)))
+        return _in_domain(law, symbol, whole(law.bodies[1](**known)))
     if way.method == "not invertible":
         raise NotInvertible(law.name, name, way.reason)
     problem = _Problem(law, symbol, known, way)
@@ -302,7 +303,7 @@ class _Problem:
     def candidates(self) -> Iterator[Exact]:
         for edge in self.way.edges:
             try:
-                yield _whole(edge(**self.known))
+                yield whole(edge(**self.known))
             except ZeroDivisionError:
                 continue
 
@@ -368,7 +369,7 @@ class _Problem:
             return value
         worst, best = (self.domain.below, self.domain.low) if self.maximum else (self.domain.above, self.domain.high)
         if worst(value) or (self.way.method == "branches" and not self.satisfied(value)):
-            return self.none("broken", None if best is None else _whole(-self.room(best)))
+            return self.none("broken", None if best is None else whole(-self.room(best)))
         return self._within(value)
 
     def _within(self, value: Exact) -> Exact:

@@ -21,7 +21,7 @@ from spec.compiling import Algorithm, compiled, exact_kind
 from spec.index import laws
 from spec.laws import Law
 from spec.quantities import Quantity, quantities
-from spec.solving import Exact, Infeasible, NotInvertible, OutsideDomain, check_domains
+from spec.solving import Exact, Infeasible, NotInvertible, OutsideDomain, check_domains, whole
 
 GIVEN, ASSUMED = "given", "assumed"
 MOST_SERVERS = 2000  # an exact recursion over more takes seconds, and its fraction has thousands of digits
@@ -170,15 +170,11 @@ def _brought(given: Mapping[str, Exact], model: Model | None, gpu: GPU | None) -
     for row in (model, gpu):
         if row is not None:
             numbers: Mapping[str, Any] = row.quantities()
-            brought |= {n: Used(known[n], _whole(v), row.name) for n, v in numbers.items() if n in known}
+            brought |= {n: Used(known[n], whole(v), row.name) for n, v in numbers.items() if n in known}
     changed = {name for name, value in given.items() if name in brought and brought[name].value != value}
     gone = COUNTS if changed & structure(list(laws().values())) else frozenset()
     brought = {name: used for name, used in brought.items() if name not in gone}
     return brought | {name: Used(known[name], value, GIVEN) for name, value in given.items()}
-
-
-def _whole(value: Exact) -> Exact:
-    return value if isinstance(value, int) or value.denominator != 1 else value.numerator
 
 
 def _follows(goal: str, brought: Mapping[str, Used], applicable: Sequence[Law]) -> bool:

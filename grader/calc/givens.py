@@ -13,7 +13,7 @@ from grader.reading.text import Unreadable, plain
 from grader.reading.unit_reader import ReadUnit
 from spec.domains import FLAG
 from spec.quantities import Quantity, quantities
-from spec.solving import Exact
+from spec.solving import Exact, whole
 from spec.units import BASES, dimension_words
 
 LONGEST = 200  # characters of a value
@@ -121,11 +121,11 @@ def _measured(quantity: Quantity, text: str) -> Exact:
         why = sentence(Finding(complaint.why, complaint.about, complaint.at))
         raise UnreadableValue(quantity.name, text, why) from None
     if not read.unit.given:
-        return _whole(read.number)
+        return whole(read.number)
     if read.unit.foreign or not measures(read.unit, quantity):
         what = "in a unit of another field" if read.unit.foreign else unit_words(read.unit)
         raise WrongDimension(quantity, text, what, _shares(quantity) if "%" in read.unit.typed else ())
-    return _whole(Fraction(read.number) * read.unit.factor / quantity.unit.factor)
+    return whole(Fraction(read.number) * read.unit.factor / quantity.unit.factor)
 
 
 def measures(unit: ReadUnit, quantity: Quantity) -> bool:
@@ -145,7 +145,3 @@ def unit_words(unit: ReadUnit) -> str:
 def _shares(quantity: Quantity) -> tuple[str, ...]:
     stem = quantity.name.partition("_")[0].removesuffix("s")
     return tuple(name for name in quantities() if name.startswith(f"{stem}_share"))
-
-
-def _whole(number: Exact) -> Exact:
-    return number.numerator if isinstance(number, Fraction) and number.denominator == 1 else number

@@ -42,7 +42,7 @@ MEASURED = tuple(BASES.index(base) for base in ("B", "s"))
 WIDTHS = (Fraction(1, 2), 1, 2, 4)
 BITS = (4, 8, 16, 32)
 OTHER_MODEL = 60  # times the number of values that models have
-PREFIXES = {"k": ("Ki", "kB", "KiB"), "M": ("Mi", "MB", "MiB"), "G": ("Gi", "GB", "GiB"), "T": ("Ti", "TB", "TiB")}
+SIZES = (("kB", "KiB"), ("MB", "MiB"), ("GB", "GiB"), ("TB", "TiB"))  # the decimal unit and the binary one beside it
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def _of_rounding(steps: Sequence[Link], needed: set[str], values: Values) -> Ite
 
 def _of_readings(units: Mapping[str, str], values: Values) -> Iterator[Fault]:
     for name, unit in units.items():
-        for _, decimal, binary in PREFIXES.values():
+        for decimal, binary in SIZES:
             for typed, other in ((decimal, binary), (binary, decimal)):
                 if typed in unit.split("/"):
                     factor = TABLE[other].factor / TABLE[typed].factor
@@ -171,7 +171,7 @@ def _of_machines(needed: set[str], values: Values) -> Iterator[Fault]:
 
 def _of_print(printed: str, values: Values) -> Iterator[Fault]:
     parts = printed.split("/")
-    for _, decimal, binary in PREFIXES.values():
+    for decimal, binary in SIZES:
         for typed, other, one_in in ((decimal, binary, 2), (binary, decimal, 6)):
             if typed in parts:
                 factor = TABLE[typed].factor / TABLE[other].factor
