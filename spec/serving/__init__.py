@@ -1,0 +1,1 @@
+"""A server that is simulated iteration by iteration, from parts that can each be tested alone."""
