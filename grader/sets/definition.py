@@ -42,12 +42,16 @@ class InvalidSet(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One line of a set: the exercise of a `seed`, or `count` exercises drawn for the sheet; `points` for each."""
+    """One line of a set: the exercise of a `seed`, or `count` exercises drawn for the sheet; `points` for each.
+
+    `parts` are the points of each part, by its letter, where the set says them; else the parts share equally.
+    """
 
     family: str
     seed: int | None
     count: int
     points: Fraction
+    parts: tuple[tuple[str, Fraction], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +118,11 @@ class _Reader:
             raise self._wrong(number, "count", said["count"], "give a seed or a count, not both")
         most = 1 if preset else MOST_COUNT
         seed = self._whole(number, said, "seed", 0, LARGEST_SEED) if "seed" in said else 0 if preset else None
-        return Item(slug, seed, self._whole(number, said, "count", 1, most), self._points(number, said))
+        count = self._whole(number, said, "count", 1, most)
+        if not isinstance(said.get("points"), dict):
+            return Item(slug, seed, count, self._points(number, "points", said.get("points", 1)))
+        parts = self._parts(number, slug, seed, said["points"])
+        return Item(slug, seed, count, sum((points for _, points in parts), Fraction(0)), parts)
 
     def _whole(self, number: int, said: dict[str, Any], key: str, low: int, high: int) -> int:
         value = said.get(key, 1)
@@ -122,12 +130,25 @@ class _Reader:
             raise self._wrong(number, key, value, f"write a whole number from {low} to {high}")
         return value
 
-    def _points(self, number: int, said: dict[str, Any]) -> Fraction:
-        value = said.get("points", 1)
+    def _points(self, number: int, key: str, value: Any) -> Fraction:
         finite = isinstance(value, Decimal) and value.is_finite()
         if isinstance(value, bool) or not (finite or isinstance(value, int)) or not 0 < value <= MOST_POINTS:
-            raise self._wrong(number, "points", value, f"write a number over 0 and up to {MOST_POINTS}")
+            raise self._wrong(number, key, value, f"write a number over 0 and up to {MOST_POINTS}")
         return Fraction(value)
+
+    def _parts(
+        self, number: int, slug: str, seed: int | None, said: dict[str, Any]
+    ) -> tuple[tuple[str, Fraction], ...]:
+        from grader.families import pose
+        from grader.posing import Undrawable
+
+        try:
+            letters = [part.part for part in pose(slug, 1 if seed is None else seed).parts]
+        except Undrawable as error:
+            raise self._wrong(number, "seed", error.seed, "take another seed, this one has no exercise") from None
+        if sorted(said) != letters:
+            raise self._wrong(number, "points", ", ".join(said), f"give points to {', '.join(letters)}")
+        return tuple((letter, self._points(number, f"points.{letter}", said[letter])) for letter in letters)
 
     def _known(self, table: dict[str, Any], keys: Collection[str], number: int) -> None:
         for key in table:
@@ -150,7 +171,7 @@ class _Reader:
             if re.match(r"\s*\[\[\s*items\s*\]\]", text):
                 item += 1
                 begins = line if item == number else begins
-            elif item == number and key and re.match(rf"""\s*["']?{re.escape(key)}["']?\s*=""", text):
+            elif item == number and key and re.match(rf"""\s*["']?{re.escape(key.partition(".")[0])}["']?\s*=""", text):
                 return line
         return begins
 

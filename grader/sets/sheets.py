@@ -1,12 +1,11 @@
-"""Sheets: the exercises that one person gets."""
+"""Sheets: the exercises that one person gets, and the record by which their answers are judged."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from grader.exercise import Exercise, exact
 from grader.families import pose
@@ -14,6 +13,7 @@ from grader.posing import Undrawable
 from grader.sets.definition import Item, ProblemSet
 from grader.stream import Stream
 
+SCHEMA = 1  # of the key file
 LARGEST_DRAWN_SEED = 10**12
 DRAWS_TRIED = 50
 
@@ -31,29 +31,49 @@ class TooFew(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One exercise of a sheet, numbered from 1."""
+    """One exercise of a sheet, numbered from 1. `parts` are the points of each part, by its letter."""
 
     number: int
     points: Fraction
     exercise: Exercise
+    parts: Mapping[str, Fraction]
+
+    @classmethod
+    def of(cls, number: int, item: Item, exercise: Exercise) -> Entry:
+        """Return the entry of an exercise that was drawn for an item."""
+        letters = [part.part for part in exercise.parts]
+        shares = dict(item.parts) or dict.fromkeys(letters, item.points / len(letters))
+        return cls(number, item.points, exercise, shares)
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """The exercises of one person; `name` is empty where a sheet is for everybody."""
+    """The exercises of one person.
+
+    Attributes:
+        title: of the set.
+        student: the code of the student; empty where a sheet is for everybody.
+        entries: the exercises.
+        name: for the head of the sheet; may be empty. It stands nowhere else.
+    """
 
     title: str
-    name: str
+    student: str
     entries: tuple[Entry, ...]
+    name: str = ""
 
     @property
     def points(self) -> Fraction:
         """All points together."""
         return sum((entry.points for entry in self.entries), Fraction(0))
 
+    def stem(self, kind: str) -> str:
+        """Return what its files are called: the code, or `kind` (`sheet` or `key`) where it is for everybody."""
+        return self.student or kind
 
-def sheet(problem_set: ProblemSet, name: str = "") -> Sheet:
-    """Draw the sheet of a name; the same set and name always give the same sheet.
+
+def sheet(problem_set: ProblemSet) -> Sheet:
+    """Draw the sheet that is for everybody; the same set always gives the same.
 
     Raises:
         TooFew: an item asks for more exercises than its family has.
@@ -62,17 +82,17 @@ def sheet(problem_set: ProblemSet, name: str = "") -> Sheet:
     entries: list[Entry] = []
     seen: set[object] = set()
     for place, item in enumerate(problem_set.items):
-        for exercise in _drawn(problem_set.title, name, place, item, seen):
-            entries.append(Entry(len(entries) + 1, item.points, exercise))
-            seen.add(_content(exercise))
-    return Sheet(problem_set.title, name, tuple(entries))
+        for exercise in _drawn(problem_set.title, place, item, seen):
+            entries.append(Entry.of(len(entries) + 1, item, exercise))
+            seen.add(content(exercise))
+    return Sheet(problem_set.title, "", tuple(entries))
 
 
-def _drawn(title: str, name: str, place: int, item: Item, seen: set[object]) -> Iterator[Exercise]:
+def _drawn(title: str, place: int, item: Item, seen: set[object]) -> Iterator[Exercise]:
     if item.seed is not None:
         yield pose(item.family, item.seed)
         return
-    stream = Stream("set", title, name, place, item.family)
+    stream = Stream("set", title, "", place, item.family)
     for _ in range(item.count):
         yield _another(stream, item, seen)
 
@@ -83,34 +103,33 @@ def _another(stream: Stream, item: Item, seen: set[object]) -> Exercise:
             exercise = pose(item.family, 1 + stream.below(LARGEST_DRAWN_SEED))
         except Undrawable:
             continue
-        if _content(exercise) not in seen:
+        if content(exercise) not in seen:
             return exercise
     raise TooFew(item.family, item.count)
 
 
-def _content(exercise: Exercise) -> object:
+def content(exercise: Exercise) -> object:
     """Return what makes two exercises the same to a reader."""
     return exercise.family, exercise.statement, exercise.givens, tuple(part.question for part in exercise.parts)
 
 
-def record(sheets: list[Sheet]) -> str:
-    """Return what judging the answers will take, as JSON: every exercise with its key."""
-    data: dict[str, Any] = {
-        "schema": 1,
-        "title": sheets[0].title,
-        "sheets": [
-            {
-                "name": sheet.name,
-                "items": [
-                    {
-                        "number": entry.number,
-                        "points": exact(entry.points),
-                        "exercise": json.loads(entry.exercise.to_json()),
-                    }
-                    for entry in sheet.entries
-                ],
-            }
-            for sheet in sheets
-        ],
-    }
-    return json.dumps(data, ensure_ascii=False, indent=1) + "\n"
+def record(title: str, sheets: Iterable[str]) -> Iterator[str]:
+    """Give the text of a key file: a JSON object, each sheet of it on a line of its own (`record_of`)."""
+    yield f'{{"schema": {SCHEMA}, "title": {json.dumps(title, ensure_ascii=False)}, "sheets": ['
+    for number, line in enumerate(sheets):
+        yield ",\n"[not number :] + line
+    yield "\n]}\n"
+
+
+def record_of(sheet: Sheet) -> str:
+    """Return what judging the answers to a sheet will take, as one line of JSON: every exercise with its key."""
+    items = [
+        {
+            "number": entry.number,
+            "points": exact(entry.points),
+            "parts": {letter: exact(points) for letter, points in entry.parts.items()},
+            "exercise": json.loads(entry.exercise.to_json()),
+        }
+        for entry in sheet.entries
+    ]
+    return json.dumps({"student": sheet.student, "items": items}, ensure_ascii=False, separators=(",", ":"))

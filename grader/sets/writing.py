@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 
@@ -18,28 +19,36 @@ class Exists(FileExistsError):
         return f"{self.paths[0]}{more} already; --force overwrites."
 
 
-def write(folder: Path, files: Mapping[str, str], *, force: bool) -> list[Path]:
+def write(folder: Path, files: Mapping[str, str | bytes], *, force: bool) -> list[Path]:
     """Write files by their path inside `folder`, and return their paths.
 
     Raises:
         Exists: some are there already, and `force` is not set. Nothing was written.
         OSError: the disk is full, the folder cannot be written, ...; files that are there are whole.
     """
-    paths = {folder / name: text for name, text in files.items()}
+    paths = {folder / name: content for name, content in files.items()}
     there = [path for path in paths if path.exists()]
     if there and not force:
         raise Exists(there)
-    for path, text in paths.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _replace(path, text)
+    for path, content in paths.items():
+        replace(path, [content])
     return list(paths)
 
 
-def _replace(path: Path, text: str) -> None:
+def replace(path: Path, pieces: Iterable[str | bytes]) -> None:
+    """Write a file piece by piece, so that at every moment there is the old one, or none, or the whole new one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.unfinished")
     try:
-        unfinished.write_text(text, encoding="utf-8", newline="\n")
+        with unfinished.open("wb") as file:
+            file.writelines(_bytes(pieces))
+            file.flush()
+            os.fsync(file.fileno())
         unfinished.replace(path)
     except BaseException:
         unfinished.unlink(missing_ok=True)
         raise
+
+
+def _bytes(pieces: Iterable[str | bytes]) -> Iterator[bytes]:
+    return (piece.encode("utf-8") if isinstance(piece, str) else piece for piece in pieces)

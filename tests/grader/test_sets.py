@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import json
 import re
+import sys
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
@@ -13,11 +15,26 @@ from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
+import grader
 from grader.cli.app import app
 from grader.exercise import Exercise, exact
 from grader.judging import judge
-from grader.sets import Exists, InvalidSet, TooFew, formats, read_set, record, rendered, sheet, write
-from grader.sets.rendering import _environment, _markdown
+from grader.sets import (
+    Exists,
+    InvalidSet,
+    TooFew,
+    format_names,
+    read_set,
+    record,
+    record_of,
+    rendered,
+    sheet,
+    write,
+    writer,
+)
+from grader.sets import formats as writers
+from grader.sets.formats.md import escaped
+from grader.sets.rendering import _environment, folder
 from grader.solution import answer
 
 GOOD = """\
@@ -84,6 +101,8 @@ def test_a_set_says_its_items(tmp_path: Path) -> None:
         ("points = 4", "points = nan", 6, "items[1].points", "over 0"),
         ("points = 4", "points = 1e999999999", 6, "items[1].points", "up to 1000"),
         ("points = 4", "points = false", 6, "items[1].points", "over 0"),
+        ("points = 4", "points = { b = 4 }", 6, "items[1].points", "give points to a"),
+        ("points = 4", "points = { a = 0 }", 6, "items[1].points.a", "over 0"),
         (GOOD[GOOD.index("[[items]]") :], "", 0, "items", "[[items]]"),
         (GOOD[GOOD.index("[[items]]") :], "items = [5]", 0, "items[1]", "a table"),
         ("seed = 7", "seed = ", 0, "", "line 5"),
@@ -118,13 +137,11 @@ def test_a_set_file_that_cannot_be_read_is_one_sentence(tmp_path: Path, name: st
 
 
 @pytest.mark.law
-def test_the_same_set_and_name_always_give_the_same_sheet(tmp_path: Path) -> None:
+def test_the_same_set_always_gives_the_same_sheet(tmp_path: Path) -> None:
     found = read_set(file(tmp_path, GOOD))
     assert sheet(found) == sheet(found)
     assert sheet(found).points == 4 + 3 * Fraction(5, 2) + 1
     assert [entry.number for entry in sheet(found).entries] == [1, 2, 3, 4, 5]
-    assert sheet(found, "ada").entries[0] == sheet(found).entries[0]
-    assert sheet(found, "ada").entries[1:] != sheet(found).entries[1:]
 
 
 def test_no_exercise_stands_on_a_sheet_twice(tmp_path: Path) -> None:
@@ -148,12 +165,13 @@ def test_a_family_that_is_too_small_is_told(tmp_path: Path, monkeypatch: pytest.
 @pytest.mark.roundtrip
 def test_the_record_of_a_key_judges_the_answers_of_the_key(tmp_path: Path) -> None:
     drawn = sheet(read_set(file(tmp_path, GOOD)))
-    data = json.loads(record([drawn]))
-    assert (data["schema"], data["title"], data["sheets"][0]["name"]) == (1, drawn.title, "")
+    data = json.loads("".join(record(drawn.title, [record_of(drawn)])))
+    assert (data["schema"], data["title"], data["sheets"][0]["student"]) == (1, drawn.title, "")
     for item, entry in zip(data["sheets"][0]["items"], drawn.entries, strict=True):
         exercise = Exercise.from_json(json.dumps(item["exercise"]))
         assert exercise == entry.exercise
         assert (item["number"], item["points"]) == (entry.number, exact(entry.points))
+        assert sum(map(Fraction, item["parts"].values())) == entry.points
         assert [judge(part, answer(part)).verdict for part in exercise.parts] == ["correct"] * len(exercise.parts)
 
 
@@ -168,11 +186,11 @@ def test_a_sheet_holds_all_that_is_asked_and_nothing_of_the_key(tmp_path: Path) 
     assert "\n## Exercise 5 (1 point)\n" in text
     for entry in drawn.entries:
         exercise = entry.exercise
-        assert _markdown(exercise.statement) in text
+        assert escaped(exercise.statement) in text
         assert text.count("\nAnswer: ____") == len(drawn.entries)
         for part in exercise.parts:
-            assert _markdown(part.question) in text
-            assert _markdown(answer(part)) in key
+            assert escaped(part.question) in text
+            assert escaped(answer(part)) in key
             hidden = [s.sentence for s in part.slips] + [s.slip for s in part.slips] + [answer(part)]
             assert [h for h in hidden if re.search(rf"(?<!\w){re.escape(h)}(?!\w)", text)] == []
         assert f"{exercise.family}@{exercise.revision}/{exercise.seed}" in key
@@ -217,11 +235,10 @@ def test_a_full_disk_is_one_sentence_and_leaves_whole_files(tmp_path: Path, monk
     run(path, "--out", out)
     before = {p: p.read_bytes() for p in out.rglob("*") if p.is_file()}
 
-    def full(self: Path, text: str, **_: str) -> int:
-        self.write_bytes(text.encode()[:100])
+    def full(_: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr("os.fsync", full)
     done = run(path, "--out", out, "--force")
     assert done.exit_code == 2
     assert "No space left on device" in done.stderr
@@ -235,26 +252,88 @@ def test_writing_refuses_before_it_writes_anything(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["b"]
 
 
-def test_a_format_is_a_pair_of_templates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert formats() == ["md"]
-    (tmp_path / "sheet.txt.j2").write_text("{{ sheet.title }}: {{ sheet.entries|length }}", encoding="utf-8")
-    (tmp_path / "key.txt.j2").write_text("key", encoding="utf-8")
-    monkeypatch.setattr("grader.sets.rendering.folder", lambda: tmp_path)
+def test_parts_have_points_of_their_own_or_equal_shares(tmp_path: Path) -> None:
+    text = 'title = "t"\n[[items]]\nfamily = "exercise-4"\npoints = { a = 1, b = 2.5, c = 3 }\n'
+    (entry,) = sheet(read_set(file(tmp_path, text))).entries
+    assert (entry.points, entry.parts) == (Fraction(13, 2), {"a": 1, "b": Fraction(5, 2), "c": 3})
+    assert "**b)** (2.5 points) " in rendered("sheet", sheet(read_set(tmp_path / "set.toml")), "md")
+    text = 'title = "t"\n[[items]]\nfamily = "exercise-4"\npoints = 4\n'
+    (entry,) = sheet(read_set(file(tmp_path, text))).entries
+    assert entry.parts == dict.fromkeys("abc", Fraction(4, 3))
+
+
+@pytest.fixture
+def templates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Give a folder that is the only one with templates, and one, `writers`, below it that is the only with writers."""
+    (tmp_path / "templates" / "writers").mkdir(parents=True)
+    monkeypatch.setattr("grader.sets.rendering.folder", lambda: tmp_path / "templates")
+    monkeypatch.setattr(writers, "__path__", [str(tmp_path / "templates" / "writers")])
     _environment.cache_clear()
-    try:
-        assert formats() == ["txt"]
-        assert rendered("sheet", sheet(read_set(file(tmp_path, GOOD))), "txt").endswith("kinds: 5")
-        done = run(tmp_path / "set.toml", "--out", tmp_path / "out", "--format", "txt")
-        assert {p.name for p in (tmp_path / "out").rglob("*.txt")} == {"sheet.txt", "key.txt"}
-        assert done.exit_code == 0
-        assert "there is txt" in run(tmp_path / "set.toml", "--out", tmp_path / "o", "--format", "pdf").stderr
-    finally:
-        _environment.cache_clear()
+    yield tmp_path / "templates"
+    monkeypatch.undo()
+    _environment.cache_clear()
+    for name in [name for name in sys.modules if name.startswith("grader.sets.formats.")]:
+        del sys.modules[name]
+
+
+def test_a_format_is_a_pair_of_templates(tmp_path: Path, templates: Path) -> None:
+    assert format_names() == []
+    (templates / "sheet.txt.j2").write_text("{{ sheet.title }}: {{ sheet.entries|length }}", encoding="utf-8")
+    (templates / "key.txt.j2").write_text("key", encoding="utf-8")
+    assert format_names() == ["txt"]
+    assert rendered("sheet", sheet(read_set(file(tmp_path, GOOD))), "txt").endswith("kinds: 5")
+    done = run(tmp_path / "set.toml", "--out", tmp_path / "out", "--format", "txt")
+    assert {p.name for p in (tmp_path / "out").rglob("*.txt")} == {"sheet.txt", "key.txt"}
+    assert done.exit_code == 0
+    assert "there is txt" in run(tmp_path / "set.toml", "--out", tmp_path / "o", "--format", "pdf").stderr
+
+
+WRITER = """
+from grader.sets.formats import Format
+
+class Zipped(Format):
+    suffix = "z"
+    filters = {"loud": str.upper}
+    def files(self, kind, sheet, text):
+        return {f"{sheet.stem(kind)}/{kind}.z": text.encode("utf-16")} if kind == "sheet" else {}
+    def class_files(self, kind, sheets):
+        return {"all.z": ",".join(sheet.stem(kind) for sheet in sheets)} if kind == "key" else {}
+
+writer = Zipped()
+"""
+
+
+def test_a_writer_makes_of_a_sheet_what_a_template_cannot(tmp_path: Path, templates: Path) -> None:
+    (templates / "sheet.zipped.j2").write_text("{{ sheet.title|loud }}", encoding="utf-8")
+    (templates / "writers" / "zipped.py").write_text(WRITER, encoding="utf-8")
+    (templates / "writers" / "lacking.py").write_text(
+        WRITER.replace('suffix = "z"', 'needs, extra = ("no_such_module",), "pdf"'), encoding="utf-8"
+    )
+    assert format_names() == ["lacking", "zipped"]
+    out = tmp_path / "out"
+    assert run(file(tmp_path, GOOD), "--out", out, "--format", "zipped").exit_code == 0
+    assert {str(p.relative_to(out)) for p in out.rglob("*") if p.is_file()} == {
+        "sheets/sheet/sheet.z", "keys/all.z", "keys/key.json",
+    }  # fmt: skip
+    assert "TWO" in (out / "sheets/sheet/sheet.z").read_text(encoding="utf-16")
+    refused = run(tmp_path / "set.toml", "--out", tmp_path / "o", "--format", "lacking")
+    assert (refused.exit_code, "servespec[pdf]" in refused.stderr) == (2, True)
+
+
+@pytest.mark.meta
+def test_a_format_stands_in_its_templates_and_its_writer_and_nowhere_else() -> None:
+    root = Path(grader.__file__).parent
+    for name in format_names():
+        own = {folder() / f"sheet.{name}.j2", folder() / f"key.{name}.j2", root / "sets" / "formats" / f"{name}.py"}
+        assert set(folder().glob(f"*.{name}.*")) <= own
+        elsewhere = {p for p in root.rglob("*.py") if re.search(rf"""["']\.?{name}["']""", p.read_text("utf-8"))}
+        assert elsewhere - own <= ({root / "cli" / "set.py"} if name == "md" else set())  # the default
+        assert writer(name).suffix
 
 
 @pytest.mark.law
 @given(st.text(st.characters(exclude_categories=["Cs", "Cc"])))
 def test_escaped_text_has_no_markup_left(text: str) -> None:
-    escaped = _markdown(text)
-    assert re.sub(r"\\(.)", r"\1", escaped) == text
-    assert not re.search(r"(?<!\\)(?:\\\\)*[`*_\[\]<>#|~$&]", escaped)
+    written = escaped(text)
+    assert re.sub(r"\\(.)", r"\1", written) == text
+    assert not re.search(r"(?<!\\)(?:\\\\)*[`*_\[\]<>#|~$&]", written)
