@@ -2,11 +2,12 @@
 
 PYTHON ?= python3.11 python3
 BIN := .venv/bin
-INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-build-isolation --constraint constraints.txt
+INSTALL_INTO := python -m pip install -qq --disable-pip-version-check --no-build-isolation --constraint constraints.txt
+INSTALL := $(BIN)/$(INSTALL_INTO)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint deep coverage bench certify clean
+.PHONY: help demo test lint deep coverage bench reality certify clean
 
 # Starting fast is a feature of the tool, so its bytecode is kept whatever the caller's shell says.
 unexport PYTHONDONTWRITEBYTECODE
@@ -35,11 +36,14 @@ coverage: .venv/.test ## List the lines that no test reaches
 bench: .venv/.bench ## Measure the speed side by side with the peers
 	@$(BIN)/python -m bench
 
+reality: .venv-reality/.made ## Build tiny models with transformers and compare parameters and caches (fetches 300 MB)
+	@HF_HUB_OFFLINE=1 HYPOTHESIS_PROFILE=ci .venv-reality/bin/python -m pytest tests/live
+
 certify: .venv/.runtime ## Compute the certificate of every family again
 	@$(BIN)/python -m grader.certify
 
 clean: ## Remove what make and the tests made
-	@rm -rf .venv .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist
+	@rm -rf .venv .venv-reality .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # One empty file per finished step: a second make installs nothing until the versions change.
@@ -63,4 +67,11 @@ clean: ## Remove what make and the tests made
 
 .venv/.bench: .venv/.runtime
 	@$(INSTALL) --editable '.[bench]'
+	@touch $@
+
+# A folder of its own: it takes a gigabyte, and nothing else needs it.
+.venv-reality/.made: .venv/.made pyproject.toml constraints.txt
+	@$(BIN)/python -m venv .venv-reality
+	@.venv-reality/bin/$(INSTALL_INTO) hatchling
+	@.venv-reality/bin/$(INSTALL_INTO) --editable '.[reality]'
 	@touch $@

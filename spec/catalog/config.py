@@ -116,14 +116,16 @@ def _fields(file: str, said: dict[str, Any], model_type: str) -> Fields:
         return Fields(file, model_type, said)
     if model_type not in NESTED:
         raise _unknown(file, "model_type", model_type)
-    nested = said.get(NESTED_IN)
+    nested, nest = said.get(NESTED_IN), NESTED[model_type]
+    if nested is None and nest.flat and "hidden_size" in said:
+        return Fields(file, nest.kinds[0], said)
     if not isinstance(nested, dict):
         raise InvalidField(file, NESTED_IN, nested, f"write the language model of {model_type} as an object, {{ ... }}")
     inner = _model_type(file, nested, f"{NESTED_IN}.")
-    if inner not in NESTED[model_type] and inner not in UNCOVERED:
-        right = f"write {' or '.join(NESTED[model_type])}, as model_type is {model_type}"
+    if inner not in nest.kinds and inner not in UNCOVERED:
+        right = f"write {' or '.join(nest.kinds)}, as model_type is {model_type}"
         raise InvalidField(file, f"{NESTED_IN}.model_type", inner, right)
-    return Fields(file, inner, nested, f"{NESTED_IN}.", said)
+    return Fields(file, inner, nested, f"{NESTED_IN}.", said, nest.tied)
 
 
 def _unknown(file: str, name: str, model_type: str) -> UnknownArchitecture:
@@ -142,8 +144,9 @@ def _number(name: str) -> str:
 
 def _remarks(fields: Fields, model_type: str) -> list[str]:
     remarks = []
-    if fields.place:
-        remarks.append(f"Of {model_type}, the language model ({NESTED_IN}) is read and nothing else.")
+    if model_type in NESTED:
+        where = f" ({NESTED_IN})" if fields.place else ""
+        remarks.append(f"Of {model_type}, the language model{where} is read and nothing else.")
     if fields.said.get("num_nextn_predict_layers"):
         remarks.append("Layers that only predict further tokens (num_nextn_predict_layers) are not counted.")
     quantization = fields.said.get("quantization_config") or fields.outer.get("quantization_config")

@@ -107,6 +107,7 @@ class Fields:
         said: the fields.
         place: what stands before a name in messages: `text_config.` where the model is nested, else nothing.
         outer: the fields around a nested model.
+        outer_tied: what these mean by silence on `tie_word_embeddings`; None where they mean nothing.
         used: what was read from the file, by its name there; null where a field says that there is no such part.
         defaults: what the file leaves out and the architecture determines.
         seen: names that have been asked for, whether or not the file has them.
@@ -117,6 +118,7 @@ class Fields:
     said: Mapping[str, object]
     place: str = ""
     outer: Mapping[str, object] = field(default_factory=dict)
+    outer_tied: bool | None = None
     used: dict[str, object] = field(default_factory=dict)
     defaults: dict[str, object] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)
@@ -125,10 +127,13 @@ class Fields:
         """Return a count, under the first of its names that is written.
 
         Raises:
-            InvalidField: it is no whole number in range, or is missing and has no default.
+            InvalidField: it is no whole number in range, is missing and has no default, or its names disagree.
         """
         written = next((n for n in (name, *also) if self.said.get(n) is not None), name)
         value = self.said.get(written)
+        for other in also:
+            if self.said.get(other) not in (None, value):
+                raise self.invalid(other, f"write {shown(value)}, as for {written}")
         if value is None and default is not None:
             return self.default(name, default)
         if type(value) is not int or not least <= value < TOO_MANY:
@@ -155,18 +160,24 @@ class Fields:
         return self._use(name, value)
 
     def tied(self, *, default: bool) -> bool:
-        """Return whether the output head is the embedding; a nested model may leave it to the fields around it.
+        """Return whether the output head is the embedding; for a nested model the fields around it decide.
 
         Raises:
             InvalidField: it is neither true nor false, or the two places disagree.
         """
         name = "tie_word_embeddings"
         around = self.outer.get(name)
-        if around is None or (self.said.get(name) is not None and self.said[name] == around):
-            return self.flag(name, default=default)
+        if around is None:
+            within = self.flag(name, default=default)
+            if self.outer_tied not in {None, within}:
+                right = (
+                    f"write it outside of {self.place.rstrip('.')} too, where it is {shown(self.outer_tied)} by default"
+                )
+                raise InvalidField(self.file, name, None, right)
+            return within
         if not isinstance(around, bool):
             raise InvalidField(self.file, name, around, "write true or false")
-        if self.said.get(name) is not None:
+        if self.said.get(name) is not None and self.said[name] is not around:
             raise self.invalid(name, f"write {shown(around)}, as outside of {self.place.rstrip('.')}")
         self.seen.add(name)
         self.used[name] = around

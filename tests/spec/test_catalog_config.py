@@ -161,7 +161,7 @@ def test_the_fields_that_are_said_to_be_used_are_enough(tmp_path: Path) -> None:
         assert (again.used, again.defaults) == (found.used, found.defaults)
 
 
-# Small models with random sizes and traits, built from such a file on torch's meta device by transformers 5.24.0.
+# Small models with random sizes and traits, built from such a file by transformers 5.24.0.
 TINY = json.loads((FOLDER.parent / "tiny_models.json").read_text(encoding="utf-8"))
 
 
@@ -176,10 +176,10 @@ def test_parameters_and_sliding_layers_are_those_of_the_model_that_is_built(mode
 
 
 def test_every_architecture_has_a_model_that_was_built_or_a_real_file() -> None:
-    built = {tiny["config"]["model_type"] for tiny in TINY}
-    files = [json.loads(path.read_text(encoding="utf-8")) for path in FILES]
-    real = {inner.get("model_type") for said in files for inner in (said, said.get("text_config", {}))}
-    assert READERS.keys() <= built | real
+    files = [json.loads(path.read_text(encoding="utf-8")) for path in FILES] + [tiny["config"] for tiny in TINY]
+    assert READERS.keys() <= {
+        inner.get("model_type") for said in files for inner in (said, said.get("text_config", {}))
+    }
 
 
 # The rows of the catalogue, written as their files are
@@ -300,6 +300,12 @@ def test_every_row_of_the_catalogue_is_read_back_from_its_file(row: Model, tmp_p
          {"kv_heads": 8, "norms_per_layer": 2, "qkv_bias": True, "o_bias": True, "mlp_bias": True}),
         ({"model_type": "falcon", "new_decoder_architecture": True, "num_kv_heads": 4, "ffn_hidden_size": 7},
          {"kv_heads": 4, "norms_per_layer": 2, "intermediate": 7}),
+        ({"model_type": "exaone4", "sliding_window_pattern": "LLLG", "layer_types": ["full_attention"] * 4},
+         {"sliding_window": None, "qk_norm": True}),
+        ({"model_type": "mpt", "d_model": 64, "n_heads": 8, "n_layers": 4, "attn_config": {"alibi": True}},
+         {"intermediate": 256, "norm": "rmsnorm", "tied": True, "window": None}),
+        ({"model_type": "cohere", "logit_scale": 0.0625}, {"norms_per_layer": 1, "tied": True}),
+        ({"model_type": "nemotron"}, {"gated": False, "norm": "layernorm"}),
     ],
 )  # fmt: skip
 def test_what_a_field_says_or_leaves_to_the_architecture(
@@ -314,6 +320,18 @@ def test_a_nested_language_model_is_read_and_said(tmp_path: Path) -> None:
     assert (found.model.layers, found.model.tied, found.model_type) == (4, True, "qwen3_vl")
     assert found.used["text_config.hidden_size"] == 64
     assert found.remarks == ("Of qwen3_vl, the language model (text_config) is read and nothing else.",)
+
+
+@pytest.mark.parametrize("model_type", ["qwen2_vl", "qwen2_5_vl"])
+def test_a_language_model_may_stand_beside_what_reads_images_as_in_older_files(model_type: str, tmp_path: Path) -> None:
+    eyes = {"vision_config": {"depth": 32, "hidden_size": 1280}}
+    # Qwen/Qwen2.5-VL-7B-Instruct: its language model has the sizes of Qwen2.5-7B, of 7,615,616,512 parameters
+    sizes = LLAMA | {"num_hidden_layers": 28, "hidden_size": 3584, "num_attention_heads": 28, "num_key_value_heads": 4}
+    said = sizes | {"intermediate_size": 18944, "vocab_size": 152064, "tie_word_embeddings": False}
+    found = config.read(written(tmp_path, said | eyes | {"model_type": model_type}))
+    assert count(found.model) == 7_615_616_512
+    assert found.used["hidden_size"] == 3584
+    assert found.remarks == (f"Of {model_type}, the language model is read and nothing else.",)
 
 
 def test_a_quantisation_beside_a_nested_model_is_said(tmp_path: Path) -> None:
