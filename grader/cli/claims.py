@@ -44,7 +44,7 @@ def command(name: str | None, section: str | None, verdict: str | None, *, as_js
     """Check the chapter's statements: the conflicts first, then the statements by section.
 
     A verdict is computed, not looked up: `holds` as it stands, `assumes` something that is named, `false` either way.
-    ID is a statement, C1 to C170, or a conflict, K1 to K22.
+    ID is a statement, such as C125, or a conflict, such as K1.
     """
     from spec.claims import VERDICTS, claims, conflicts
     from spec.invariants.reference import Reference
@@ -67,12 +67,15 @@ def command(name: str | None, section: str | None, verdict: str | None, *, as_js
     clashes = [_met(conflict, impl) for conflict in met]
     if as_json:
         print_json(conflicts=clashes, claims=found)
-        return
-    if not found and not clashes:
+    elif not found and not clashes:
         click.echo("No statement is like that.")
-        return
-    _print_conflicts(clashes, many=name is None)
-    _print_claims(found, many=name is None)
+    elif name is not None:
+        for clash in clashes:
+            _print_conflict(clash, {})
+        for fields in found:
+            _print_claim(fields)
+    else:
+        _print_all(clashes, found)
 
 
 def _known(kind: str, name: str | None, known: Iterable[str]) -> None:
@@ -83,22 +86,28 @@ def _known(kind: str, name: str | None, known: Iterable[str]) -> None:
     near = alike(name, known)[:3]
     hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}."
     if kind.endswith("conflict") and not near:
-        hint = "there are C1 to C170 and K1 to K22."
+        hint = "there are " + " and ".join(f"{ids[0]} to {ids[-1]}" for ids in _by_letter(known)) + "."
     raise Refused(f"There is no {kind} {name!r}; {hint}")
 
 
+def _by_letter(ids: Iterable[str]) -> list[list[str]]:
+    return [list(group) for _, group in groupby(ids, key=lambda name: name[0])]
+
+
 def _checked(claim: Claim, impl: Any) -> dict[str, Any]:
-    from spec.claims import contradictions
+    from spec.claims import conflicts_of, contradictions
 
     outcome = claim.outcome(impl)
     return {
         "id": claim.id,
         "section": claim.section,
         "says": claim.says,
-        "verdict": claim.verdict(impl),
+        "verdict": claim.verdict_of(outcome),
         "assumption": claim.assumption or None,
         "contradicts": list(contradictions(claim)),
+        "conflicts": list(conflicts_of(claim)),
         "computed": None if outcome is None else outcome.computed,
+        "unchecked": claim.unchecked or None,
     }
 
 
@@ -107,46 +116,53 @@ def _met(conflict: Conflict, impl: Any) -> dict[str, Any]:
         "id": conflict.id,
         "says": conflict.says,
         "claims": list(conflict.claims),
-        "numbers": conflict.numbers(impl),
+        "numbers": conflict.computed(impl),
         "resolution": conflict.resolution,
     }
 
 
-def _print_conflicts(clashes: list[dict[str, Any]], *, many: bool) -> None:
-    if many and clashes:
-        printed(f"{len(clashes)} conflicts between statements", "red")
+def _print_all(clashes: list[dict[str, Any]], found: list[dict[str, Any]]) -> None:
+    counts = {word: sum(fields["verdict"] == verdict for fields in found) for verdict, word in WORDS.items()}
+    shown = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+    printed(wrapped(f"{len(found)} statements: {shown}"), "blue")
+    if clashes:
         click.echo()
+        printed(f"{len(clashes)} conflicts between statements", "red")
+    verdicts = {fields["id"]: fields["verdict"] for fields in found}
     for clash in clashes:
-        click.echo(wrapped(f"{clash['id']:<{INDENT}}{clash['says']}", INDENT))
-        _line(f"Computed: {clash['numbers']}.")
-        _line(f"Decided: {clash['resolution']}")
-        _line(f"Statements: {', '.join(clash['claims'])}.")
-        if many:
-            click.echo()
+        click.echo()
+        _print_conflict(clash, verdicts)
+    sections: dict[str, list[dict[str, Any]]] = {}
+    for fields in found:
+        sections.setdefault(fields["section"], []).append(fields)
+    for section, inside in sections.items():
+        click.echo()
+        printed(section, "blue")
+        for fields in inside:
+            _print_claim(fields, linked=True)
 
 
-def _print_claims(found: list[dict[str, Any]], *, many: bool) -> None:
-    if many:
-        counts = {word: sum(fields["verdict"] == verdict for fields in found) for verdict, word in WORDS.items()}
-        shown = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
-        printed(wrapped(f"{len(found)} statements: {shown}"), "blue")
-    for section, group in groupby(found, key=lambda fields: fields["section"]):
-        if many:
-            click.echo()
-            printed(section, "blue")
-        for fields in group:
-            _print_claim(fields)
+def _print_conflict(clash: dict[str, Any], verdicts: dict[str, str]) -> None:
+    click.echo(wrapped(f"{clash['id']:<{INDENT}}{clash['says']}", INDENT))
+    _line(f"Computed: {clash['numbers']}.")
+    _line(f"Decided: {clash['resolution']}")
+    met = [f"{name} ({verdicts[name]})" if name in verdicts else name for name in clash["claims"]]
+    _line(f"Statements: {', '.join(met)}.")
 
 
-def _print_claim(fields: dict[str, Any]) -> None:
+def _print_claim(fields: dict[str, Any], *, linked: bool = False) -> None:
     printed(f"{fields['id']:<{INDENT}}{fields['verdict']}", COLOURS.get(fields["verdict"]))
     _line(fields["says"])
     if fields["assumption"]:
         _line(f"Assumes: {fields['assumption']}.")
     if fields["computed"]:
         _line(f"Computed: {fields['computed']}.")
+    if fields["unchecked"]:
+        _line(f"Not checked: {fields['unchecked']}.")
     if fields["contradicts"]:
         _line(f"Contradicts {', '.join(fields['contradicts'])}.")
+    if linked and fields["conflicts"]:
+        _line(f"Conflicts: {', '.join(fields['conflicts'])}.")
 
 
 def _line(text: str) -> None:

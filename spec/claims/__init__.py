@@ -1,7 +1,9 @@
 """The chapter's statements as data: each with a check that is run, and the verdict that running it gives.
 
 A verdict is never written down. It follows from the check: what is true in general holds; what is true only under a
-named assumption assumes it; what is neither is false. Change a law, and verdicts change.
+named assumption assumes it; what is neither is false. Change a law, and verdicts change. Where a wrong law leaves a
+check without a number that it needs, nothing is shown to be true: the statement is false, and its computed line says
+what could not be computed.
 """
 
 from __future__ import annotations
@@ -12,6 +14,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
+
+from spec.claims.definite import Definite, NoValueError
 
 HOLDS, ASSUMES, FALSE, NOT_CHECKABLE, PENDING = "holds", "assumes", "false", "not-checkable", "pending"
 VERDICTS = (HOLDS, ASSUMES, FALSE, NOT_CHECKABLE, PENDING)
@@ -40,13 +44,15 @@ class Claim:
     """One statement of the chapter.
 
     Attributes:
-        id: `C1` to `C170`.
+        id: `C1` to `C170` in the order of the text, and from `C171` on what it says in passing.
         section: the chapter section.
         says: the statement in our own words.
-        check: runs on an implementation (`spec.invariants.reference.Reference`); None where nothing can be run.
+        check: runs on an implementation (`spec.invariants.reference.Reference`) whose answers are values
+            (`spec.claims.definite.Definite`); None where nothing can be run.
         assumption: what it takes for the statement to be true, where it is not true as it stands.
         contradicts: ids of statements that cannot be true together with it; made symmetric when loaded.
         pending: the check needs the serving simulator.
+        unchecked: why nothing can be run, where it is not for want of the simulator.
     """
 
     id: str
@@ -56,16 +62,25 @@ class Claim:
     assumption: str = ""
     contradicts: tuple[str, ...] = ()
     pending: bool = False
+    unchecked: str = ""
 
     def outcome(self, impl: Any) -> Outcome | None:
         """Run the check; None where there is none to run."""
-        return None if self.check is None or self.pending else self.check(impl)
+        if self.check is None or self.pending:
+            return None
+        try:
+            return self.check(Definite(impl))
+        except (NoValueError, ArithmeticError) as error:
+            return Outcome(general=False, assuming=False if self.assumption else None, computed=_impossible(error))
 
     def verdict(self, impl: Any) -> str:
         """Return what running the check says of the statement."""
+        return self.verdict_of(self.outcome(impl))
+
+    def verdict_of(self, found: Outcome | None) -> str:
+        """Return what an outcome of the check says of the statement."""
         if self.pending:
             return PENDING
-        found = self.outcome(impl)
         if found is None:
             return NOT_CHECKABLE
         return HOLDS if found.general else ASSUMES if found.assuming else FALSE
@@ -89,6 +104,18 @@ class Conflict:
     numbers: Callable[[Any], str]
     resolution: str
 
+    def computed(self, impl: Any) -> str:
+        """Return the numbers of both sides, in words."""
+        try:
+            return self.numbers(Definite(impl))
+        except (NoValueError, ArithmeticError) as error:
+            return _impossible(error)
+
+
+def _impossible(error: Exception) -> str:
+    why = error.why if isinstance(error, NoValueError) else str(error)
+    return f"cannot be computed: {why}"
+
 
 @cache
 def claims() -> dict[str, Claim]:
@@ -104,6 +131,11 @@ def claims() -> dict[str, Claim]:
 def conflicts() -> dict[str, Conflict]:
     """Return every conflict by id, in order."""
     return _found(Conflict)
+
+
+def conflicts_of(claim: Claim) -> tuple[str, ...]:
+    """Return the ids of the conflicts in which a claim meets others."""
+    return tuple(conflict.id for conflict in conflicts().values() if claim.id in conflict.claims)
 
 
 def contradictions(claim: Claim) -> tuple[str, ...]:

@@ -7,9 +7,9 @@ from typing import Any
 
 from spec import catalog
 from spec.claims import Claim, Outcome
-from spec.claims.servers import budget, fitting, gigabytes, kv_of, ms, times, tokens
+from spec.claims.definite import missing
+from spec.claims.servers import budget, fitting, gigabytes, kv_of, mean_step, ms, times, tokens
 from spec.claims.settings import CHAPTER_WEIGHTS, GB, Serving, percent
-from spec.solving import Infeasible
 
 SECTION = "code"
 DRAMATIC = 100
@@ -59,9 +59,9 @@ def _floor(impl: Any) -> Outcome:
     wide = impl.kv_bytes_per_token_approx(layers=big.sizes["layers"], hidden=big.sizes["hidden"], kv_width=2)
     left = 80 * GB - big.weights - 8 * GB
     floors = [left // (4096 * kv) for kv in (wide, big.kv_bytes_per_token)]
-    answer = budget(impl, weights=big.weights, margin=0)
+    none = missing(lambda: budget(impl, weights=big.weights, margin=0))
     return Outcome(
-        not isinstance(answer, Infeasible),
+        none is None,
         f"a 70B on 80 GB: {floors[0]} sequences ({floors[1]} with its grouped heads), where the answer is that it "
         f"lacks {gigabytes(-left)}",
     )
@@ -105,7 +105,7 @@ def _label(impl: Any) -> Outcome:
 def _demonstration(impl: Any) -> Outcome:
     server, n = Serving(impl), 1000
     prefill, fixed = server.prefill_time(n), server.decode_step_time(1, n)
-    growing = sum((server.decode_step_time(1, n + i) for i in range(n)), start=Fraction(0)) / n
+    growing = mean_step(server, n, 2 * n - 1)
     ratios = [impl.phase_ratio(tpot=t, prompt=n, prefill_time=prefill) for t in (growing, fixed)]
     return Outcome(
         min(ratios) > DRAMATIC,

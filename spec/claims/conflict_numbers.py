@@ -177,10 +177,13 @@ def margin(impl: Any) -> str:
     """The budget with and without the margin, and a negative one."""
     kv, code, prose = kv_of(impl), budget(impl, margin=0), budget(impl)
     counts = [fitting(impl, SHORT, room, kv) for room in (code, prose)]
-    left = 80 * GB - Serving(impl, "llama-2-70b").weights - 8 * GB
+    big = Serving(impl, "llama-2-70b")
+    left = 80 * GB - big.weights - 8 * GB
+    wide = impl.kv_bytes_per_token_approx(layers=big.sizes["layers"], hidden=big.sizes["hidden"], kv_width=2)
     return (
         f"{gigabytes(code)} and {counts[0]} by the code, {gigabytes(prose)} and {counts[1]} by the text; "
-        f"a 70B gives {left // (SHORT * kv_of(impl, 'llama-2-70b'))} sequences"
+        f"a 70B gives {left // (SHORT * wide)} sequences by the code, {left // (SHORT * big.kv_bytes_per_token)} with "
+        "its grouped heads"
     )
 
 
@@ -249,7 +252,7 @@ def per_head(impl: Any) -> str:
 def wait(impl: Any) -> str:
     """The first token with and without a queue."""
     prefill = realistic(impl).prefill_time(SHORT)
-    rate = SHORT / prefill
+    rate = Fraction(SHORT) / prefill
     alone, queued = (impl.ttft(wait=wait, prompt=SHORT, prefill_rate=rate) for wait in (0, 10 * prefill))
     return f"a prompt of 4,096 tokens: {ms(alone, 0)} alone, {ms(queued, 0)} behind ten others, with the same prefill"
 

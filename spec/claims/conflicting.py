@@ -23,7 +23,7 @@ CONFLICTS = (
     Conflict(
         "K3",
         "Twice the context takes four times the resources, twice the cache, or exactly half of the sequences.",
-        ("C42", "C43", "C144", "C154"),
+        ("C42", "C43", "C63", "C64", "C79", "C144", "C154"),
         numbers.doubled_context,
         "Three laws: the cache doubles, prefill work grows between two and four times, sequences are rounded down.",
     ),
@@ -100,7 +100,7 @@ CONFLICTS = (
     Conflict(
         "K14",
         "The text takes a safety margin off, the code does not, and the code can give a negative number.",
-        ("C59", "C122", "C123"),
+        ("C29", "C58", "C59", "C122", "C123", "C164"),
         numbers.margin,
         "The margin is a quantity of the partition; where nothing is left the answer says how much is lacking.",
     ),
@@ -127,8 +127,8 @@ CONFLICTS = (
     ),
     Conflict(
         "K18",
-        "The batch never has an empty slot, and yet a freed slot is filled at once and a reserve bounds the wait.",
-        ("C69", "C96", "C97", "C98"),
+        "No slot of the batch ever comes free, and yet a freed slot is filled at once and a reserve bounds the wait.",
+        ("C69", "C96", "C97", "C98", "C175"),
         numbers.reserved_share,
         "Finite outputs free slots. A reserve bounds the wait only above arrivals times prefill time.",
     ),
@@ -149,7 +149,7 @@ CONFLICTS = (
     Conflict(
         "K21",
         "The time to first token is the prefill, and yet it grows because requests wait.",
-        ("C22", "C78", "C94", "C105"),
+        ("C22", "C78", "C94", "C105", "C174"),
         numbers.wait,
         "It is the wait and the prefill.",
     ),

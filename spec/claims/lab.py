@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from spec.claims import Claim, Outcome
-from spec.claims.servers import kv_of, ms, realistic, throughput, times
+from spec.claims.servers import kv_of, mean_step, ms, realistic, throughput, times
 from spec.claims.settings import Serving, first, percent
 
 SECTION = "lab"
@@ -55,11 +55,11 @@ def _misses(keys: Sequence[str], capacity: int) -> int:
 def _eviction(_: Any) -> Outcome:
     puts = [(key, 4096) for key in "abcd"] + [("a", 4096), ("e", 5000)]
     resident, evicted = least_recently_used(puts, 16384)
-    monotone = all(_misses(keys, 2) >= _misses(keys, 3) for keys in itertools.product("abcd", repeat=6))
+    monotone = all(_misses(keys, 2) >= _misses(keys, 3) for keys in itertools.product("abcd", repeat=5))
     return Outcome(
         resident == ["d", "a", "e"] and evicted == ["b", "c"] and monotone,
         f"a refreshed, e put: {' then '.join(evicted)} leave, {', '.join(resident)} stay; "
-        f"on all {4**6:,} traces of 6 puts a larger cache misses no more",
+        f"on all {4**5:,} traces of 5 puts a larger cache misses no more",
     )
 
 
@@ -108,8 +108,8 @@ def _bounds(impl: Any) -> Outcome:
 def _asymmetry(impl: Any) -> Outcome:
     def ratio(server: Serving) -> Any:
         n = 1000
-        tokens = sum((server.decode_step_time(1, n + i) for i in range(n)), start=Fraction(0))
-        return impl.phase_ratio(tpot=tokens / n, prompt=n, prefill_time=server.prefill_time(n))
+        tpot = mean_step(server, n, 2 * n - 1)
+        return impl.phase_ratio(tpot=tpot, prompt=n, prefill_time=server.prefill_time(n))
 
     peak, lower = ratio(Serving(impl)), ratio(realistic(impl))
     return Outcome(
@@ -185,7 +185,7 @@ def _its_latency(impl: Any) -> Outcome:
 def _total(impl: Any) -> Outcome:
     server, prompt, output = Serving(impl), 512, 256
     prefill = server.prefill_time(prompt)
-    steps = sum((server.decode_step_time(1, prompt + i) for i in range(1, output)), start=Fraction(0))
+    steps = (output - 1) * mean_step(server, prompt + 1, prompt + output - 1)
     total = impl.total_time(ttft=prefill, output=output, tpot=steps / (output - 1))
     return Outcome(
         total == prefill + steps and impl.total_time(ttft=prefill, output=1, tpot=1) == prefill,
@@ -235,7 +235,7 @@ CLAIMS = (
     Claim(
         "C134",
         SECTION,
-        "The time to first token grows linearly with the context.",
+        "Twice the context takes twice the time to the first token.",
         _linear_ttft,
         assumption="prompts above the ridge and below about 10,000 tokens",
         contradicts=("C49",),
@@ -250,6 +250,11 @@ CLAIMS = (
     ),
     Claim("C137", SECTION, "The larger batch gives every request a longer latency.", _its_latency),
     Claim("C138", SECTION, "Generation takes the time of prefill and that of decode.", _total),
-    Claim("C139", SECTION, "The lab runs thirteen steps and thirty-eight checks in 30 seconds, of some 600 lines."),
+    Claim(
+        "C139",
+        SECTION,
+        "The lab runs thirteen steps and thirty-eight checks in 30 seconds, of some 600 lines.",
+        unchecked="it describes a program, not serving",
+    ),
     Claim("C140", SECTION, "Decode dominates when the output is longer than the input.", _decode_dominates),
 )

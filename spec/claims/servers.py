@@ -43,6 +43,14 @@ def throughput(server: Serving, batch: int, context: int) -> Any:
     return server.impl.throughput(batch=batch, decode_step_time=server.decode_step_time(batch, context))
 
 
+def mean_step(server: Serving, first: int, last: int) -> Any:
+    """Return the mean of the decode steps of one sequence that grows from one length to another.
+
+    A token adds the same time at every length (C51), so it is the mean of the first step and the last.
+    """
+    return (server.decode_step_time(1, first) + server.decode_step_time(1, last)) / Fraction(2)
+
+
 def compute_share(server: Serving, batch: int, context: int) -> Any:
     """Return the share of peak compute that a decode step uses."""
     work = server.decode_flops(batch, context)

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, TypedDict
 
 from spec.catalog import gpu, model
+from spec.claims.definite import NoValueError
 from spec.solving import Exact
 
 GB, GIB, MB, KIB = 10**9, 2**30, 10**6, 2**10
@@ -28,9 +30,9 @@ PEAK: Efficiency = {"mfu": Fraction(1), "mbu": Fraction(1)}
 REALISTIC: Efficiency = {"mfu": Fraction(1, 2), "mbu": Fraction(4, 5)}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Serving:
-    """A model on a GPU, computed by an implementation's functions.
+    """A model on a GPU, computed by an implementation's functions; what depends on no length is computed once.
 
     Attributes:
         impl: the implementation.
@@ -48,38 +50,38 @@ class Serving:
     mbu: Fraction = Fraction(1)
     weights_given: int | None = None
 
-    @property
+    @cached_property
     def sizes(self) -> dict[str, int]:
         """The numbers of the model, by quantity."""
         return model(self.model_name).quantities()
 
-    @property
+    @cached_property
     def rates(self) -> dict[str, Fraction]:
         """Peak compute rate (FLOP/s) and bandwidth (bytes/s), by quantity."""
         numbers = gpu(self.gpu_name).quantities()
         return {name: numbers[name] for name in ("compute", "bandwidth")}
 
-    @property
+    @cached_property
     def parameters(self) -> Any:
         """The exact count of parameters."""
         return parameters(self.impl, self.model_name)
 
-    @property
+    @cached_property
     def weights(self) -> Any:
         """Bytes of weights, at 16 bits for each parameter unless they are given."""
         return self.weights_given or self.impl.weights(parameters=self.parameters, weight_bits=16)
 
-    @property
+    @cached_property
     def kv_bytes_per_token(self) -> Any:
         """Bytes of cache that one token takes, at 2 bytes an element."""
         return self.impl.kv_bytes_per_token(**self._only("layers", "kv_heads", "head_dim"), kv_width=2)
 
-    @property
+    @cached_property
     def flops_per_token(self) -> Any:
         """FLOPs of the matrices for one token."""
         return self.impl.flops_per_token(parameters=self.parameters)
 
-    @property
+    @cached_property
     def ridge(self) -> Any:
         """FLOPs per byte at which the GPU's two peak rates balance."""
         return self.impl.ridge(**self.rates)
@@ -214,10 +216,10 @@ def first(true_at: Callable[[int], bool], low: int = 1, high: int = 2**40) -> in
     """Return the smallest whole number at which a statement that stays true once it is true becomes true.
 
     Raises:
-        ValueError: it is not true at `high` either.
+        NoValueError: it is not true at `high` either.
     """
     if not true_at(high):
-        raise ValueError(f"not true up to {high}")
+        raise NoValueError(f"nothing up to {high:,} is enough")
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if true_at(middle) else (middle + 1, high)

@@ -167,7 +167,7 @@ def _attribution(impl: Any) -> Outcome:
     capacity: int = Serving(impl).token_capacity(kv_budget(impl, "a100-40gb"))
 
     def static(lengths: Sequence[int]) -> int:
-        return max(lengths) * len(lengths)
+        return max(lengths, default=0) * len(lengths)
 
     def admitted(size: Callable[[Sequence[int]], int]) -> int:
         taken: list[int] = []

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import itertools
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from spec.claims import Claim, Outcome
+from spec.claims.definite import missing
 from spec.claims.servers import budget, fitting, gigabytes, kv_of, ms, realistic, throughput, times
 from spec.claims.settings import GB, Serving, percent
-from spec.solving import Infeasible
 
 SECTION = "trade-offs"
 CONTEXTS = (2048, 4096, 8192, 16384, 32768)
+CARDS = (1, 2, 4, 8)
 
 
 def _longer_context(impl: Any) -> Outcome:
@@ -88,12 +90,12 @@ def _replicas(impl: Any) -> Outcome:
 
 def _tensor_parallelism(impl: Any) -> Outcome:
     weights = Serving(impl, "llama-2-70b").weights
-    shares = {gpus: budget(impl, weights=Fraction(weights, gpus)) for gpus in (1, 2, 4)}
-    holding = [gpus for gpus, room in shares.items() if not isinstance(room, Infeasible)]
+    holding = [n for n in CARDS if not missing(partial(budget, impl, weights=Fraction(weights, n)))]
+    held = f"{holding[0]} cards hold it" if holding else f"not even {CARDS[-1]} cards hold it"
     return Outcome(
-        1 not in holding and bool(holding),
-        f"a 70B takes {gigabytes(weights)}, more than one card of 80; with the chapter's reserves "
-        f"{min(holding)} cards hold it, each {gigabytes(Fraction(weights, min(holding)))}",
+        bool(holding) and CARDS[0] not in holding,
+        f"a 70B takes {gigabytes(weights)}; with the chapter's reserves {held}, of {', '.join(map(str, CARDS))} with "
+        "80 GB each",
     )
 
 

@@ -69,5 +69,6 @@ CLAIMS = (
         "C14",
         "why",
         "A simulation without the arithmetic of the network shows what decides how production behaves.",
+        unchecked="it is the aim that the other statements are checked for",
     ),
 )

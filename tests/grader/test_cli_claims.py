@@ -1,6 +1,7 @@
 """`grade claims` as it is typed: conflicts first, statements by section, one of either, its JSON and its refusals."""
 
 import json
+import re
 
 import pytest
 from click.testing import CliRunner, Result
@@ -8,7 +9,7 @@ from click.testing import CliRunner, Result
 from grader.cli.app import app
 from spec.claims import VERDICTS, claims, conflicts
 
-KEYS = ["id", "section", "says", "verdict", "assumption", "contradicts", "computed"]
+KEYS = ["id", "section", "says", "verdict", "assumption", "contradicts", "conflicts", "computed", "unchecked"]
 
 
 def run(*args: str) -> Result:
@@ -26,6 +27,8 @@ def test_the_json_holds_every_statement_and_every_conflict(everything: dict[str,
     assert [claim["id"] for claim in everything["claims"]] == list(claims())
     assert [conflict["id"] for conflict in everything["conflicts"]] == list(conflicts())
     assert all(list(claim) == KEYS for claim in everything["claims"])
+    met = {(claim["id"], conflict) for claim in everything["claims"] for conflict in claim["conflicts"]}  # type: ignore[attr-defined]
+    assert met == {(name, k["id"]) for k in everything["conflicts"] for name in k["claims"]}  # type: ignore[attr-defined]
     assert {claim["verdict"] for claim in everything["claims"]} <= set(VERDICTS)
     assert all(
         (claim["computed"] is None) == (claims()[str(claim["id"])].check is None or claim["verdict"] == "pending")
@@ -33,11 +36,34 @@ def test_the_json_holds_every_statement_and_every_conflict(everything: dict[str,
     )
 
 
-def test_the_conflicts_come_before_the_statements() -> None:
+def test_the_tally_comes_first_then_the_conflicts_then_the_statements() -> None:
     shown = run("--section", "code").stdout
-    order = [shown.index(part) for part in ("conflicts between statements", "\nK12 ", "8 statements: ", "\nC120 ")]
-    assert order == sorted(order)
+    parts = ("10 statements: 2 hold, ", "conflicts between statements", "\nK12 ", "\ncode\n", "\nC120 ", "\nC171 ")
+    order = [shown.index(part) for part in parts]
+    assert order == [0, *sorted(order[1:])]
     assert [line for line in shown.splitlines() if line in {"code", "lab"}] == ["code"]
+
+
+def test_a_section_is_shown_once_with_all_of_its_statements() -> None:
+    shown = run().stdout.splitlines()
+    for section in dict.fromkeys(claim.section for claim in claims().values()):
+        assert shown.count(section) == 1
+    assert [line.split()[0] for line in shown if re.match(r"C\d", line)] == [
+        claim.id
+        for section in dict.fromkeys(c.section for c in claims().values())
+        for claim in claims().values()
+        if claim.section == section
+    ]
+
+
+def test_statements_and_conflicts_name_each_other() -> None:
+    shown = " ".join(run("--section", "code").stdout.split())
+    assert "Statements: C21, C24, C55, C125 (false)." in shown
+    assert "Contradicts C21, C24. Conflicts: K12." in shown
+
+
+def test_what_is_not_checked_says_why() -> None:
+    assert "Not checked: nobody has these logs." in run("C176").stdout
 
 
 def test_one_statement_is_shown_with_its_computation() -> None:
@@ -79,7 +105,7 @@ def test_a_section_selects_statements(section: str, everything: dict[str, list[d
     ("typed", "sentence"),
     [
         (("C1700",), "There is no statement or conflict 'C1700'; did you mean C170"),
-        (("nonsense",), "There is no statement or conflict 'NONSENSE'; there are C1 to C170 and K1 to K22."),
+        (("nonsense",), "There is no statement or conflict 'NONSENSE'; there are C1 to C177 and K1 to K22."),
         (("--section", "codes"), "There is no section 'codes'; did you mean code"),
         (("--verdict", "fals"), "There is no verdict 'fals'; did you mean false?"),
         (("--verdict", "xyz"), "There is no verdict 'xyz'; there are holds, assumes, false, not-checkable, pending."),
