@@ -75,7 +75,7 @@ def command(name: str | None, section: str | None, verdict: str | None, *, as_js
         for fields in found:
             _print_claim(fields)
     else:
-        _print_all(clashes, found)
+        _print_all(clashes, found, _verdicts(clashes, found, impl))
 
 
 def _known(kind: str, name: str | None, known: Iterable[str]) -> None:
@@ -121,14 +121,23 @@ def _met(conflict: Conflict, impl: Any) -> dict[str, Any]:
     }
 
 
-def _print_all(clashes: list[dict[str, Any]], found: list[dict[str, Any]]) -> None:
+def _verdicts(clashes: list[dict[str, Any]], found: list[dict[str, Any]], impl: Any) -> dict[str, str]:
+    """Return the verdict of every statement that is shown or that meets in a conflict, each checked once."""
+    from spec.claims import claims
+
+    verdicts = {fields["id"]: fields["verdict"] for fields in found}
+    for name in {name for clash in clashes for name in clash["claims"]} - verdicts.keys():
+        verdicts[name] = claims()[name].verdict(impl)
+    return verdicts
+
+
+def _print_all(clashes: list[dict[str, Any]], found: list[dict[str, Any]], verdicts: dict[str, str]) -> None:
     counts = {word: sum(fields["verdict"] == verdict for fields in found) for verdict, word in WORDS.items()}
     shown = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
     printed(wrapped(f"{len(found)} statements: {shown}"), "blue")
     if clashes:
         click.echo()
         printed(f"{len(clashes)} conflicts between statements", "red")
-    verdicts = {fields["id"]: fields["verdict"] for fields in found}
     for clash in clashes:
         click.echo()
         _print_conflict(clash, verdicts)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from spec.claims.definite import Definite, NoValueError
+from spec.claims.definite import Definite, NoValueError, in_words
 
 HOLDS, ASSUMES, FALSE, NOT_CHECKABLE, PENDING = "holds", "assumes", "false", "not-checkable", "pending"
 VERDICTS = (HOLDS, ASSUMES, FALSE, NOT_CHECKABLE, PENDING)
@@ -52,7 +52,7 @@ class Claim:
         assumption: what it takes for the statement to be true, where it is not true as it stands.
         contradicts: ids of statements that cannot be true together with it; made symmetric when loaded.
         pending: the check needs the serving simulator.
-        unchecked: why nothing can be run, where it is not for want of the simulator.
+        unchecked: why nothing is run.
     """
 
     id: str
@@ -112,9 +112,8 @@ class Conflict:
             return _impossible(error)
 
 
-def _impossible(error: Exception) -> str:
-    why = error.why if isinstance(error, NoValueError) else str(error)
-    return f"cannot be computed: {why}"
+def _impossible(error: NoValueError | ArithmeticError) -> str:
+    return f"cannot be computed: {error if isinstance(error, NoValueError) else in_words(error)}"
 
 
 @cache

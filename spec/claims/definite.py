@@ -17,7 +17,7 @@ from spec.solving import Infeasible, OutsideDomain
 
 
 class NoValueError(Exception):
-    """Something that a check asked for has no value; `why` says so in words.
+    """Something that a check asked for has no value; its text says what and why.
 
     Attributes:
         none: what the law answered, where it was asked and has no solution.
@@ -25,7 +25,7 @@ class NoValueError(Exception):
 
     def __init__(self, why: str, none: Infeasible | None = None) -> None:
         super().__init__(why)
-        self.why, self.none = why, none
+        self.none = none
 
 
 class Definite:
@@ -50,7 +50,7 @@ class Definite:
             except KeyError as error:  # a replaced law needs a quantity that nobody passes
                 raise NoValueError(f"{name}: {error.args[0]} is not known") from error
             except ArithmeticError as error:
-                raise NoValueError(f"{name}: {error}") from error
+                raise NoValueError(f"{name}: {in_words(error)}") from error
             if isinstance(answer, Infeasible):
                 raise NoValueError(str(answer), answer)
             if isinstance(answer, Fraction) and answer.denominator != 1 and name in _whole():
@@ -74,6 +74,11 @@ def missing(ask: Callable[[], Any]) -> Infeasible | None:
             raise
         return error.none
     return None
+
+
+def in_words(error: ArithmeticError) -> str:
+    """Say what went wrong in a calculation."""
+    return "a division by zero" if isinstance(error, ZeroDivisionError) else "a number too large to write"
 
 
 @cache

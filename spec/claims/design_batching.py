@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any
 
 from spec.claims import Claim, Outcome
-from spec.claims.settings import GB, MS, Serving, kv_budget, percent, text
+from spec.claims.settings import GB, MS, Serving, kv_budget, percent, text, yes
 
 SECTION = "batching"
 StepTime = Callable[[int], Any]
@@ -166,7 +166,7 @@ def _latency(impl: Any) -> Outcome:
         joined <= grouped,
         f"128K contexts, outputs 1, 2, 1 on 2 slots: mean {text(joined / MS, 4)} ms against {text(grouped / MS, 4)} ms "
         f"for unpadded groups, where a job that joins makes each step longer for the others than it saves; against "
-        f"padded ones no job is later in {len(orders)} orders of 4: {no_later}",
+        f"padded ones no job is later in {len(orders)} orders of 4: {yes(no_later)}",
         no_later,
     )
 

@@ -18,6 +18,7 @@ from spec.claims.settings import (
     kv_budget,
     percent,
     text,
+    yes,
 )
 
 ARRIVALS, SERVICE = 10, 5  # requests per second and seconds, as the chapter has them
@@ -57,8 +58,8 @@ def _by_concurrency(impl: Any) -> Outcome:
     long, short = ARRIVALS * 4000, ARRIVALS * 1000
     return Outcome(
         held and long <= rate,
-        f"50 sequences of 2,048 fit: {held}; prefill reaches at most {text(rate)} tokens/s, and 10 requests/s of 4,000 "
-        f"tokens need {text(long)}, of 1,000 {text(short)}",
+        f"50 sequences of 2,048 fit: {yes(held)}; prefill reaches at most {text(rate)} tokens/s, and 10 requests/s of "
+        f"4,000 tokens need {text(long)}, of 1,000 {text(short)}",
         held and short <= rate,
     )
 
@@ -88,7 +89,7 @@ def _capacity(impl: Any) -> Outcome:
     above = 1 - math.exp(-load) * float(sum(Fraction(load**n, math.factorial(n)) for n in range(51)))
     return Outcome(
         lost <= ACCEPTED_LOSS,
-        f"with 50 slots {percent(lost)} are lost, or a queue has an end: {carried}; more than 50 are there "
+        f"with 50 slots {percent(lost)} are lost, or a queue has an end: {yes(carried)}; more than 50 are there "
         f"{round(100 * above)} % of the time; {text(enough)} slots lose under 1 %",
     )
 

@@ -189,7 +189,7 @@ def _total(impl: Any) -> Outcome:
     total = impl.total_time(ttft=prefill, output=output, tpot=steps / (output - 1))
     return Outcome(
         total == prefill + steps and impl.total_time(ttft=prefill, output=1, tpot=1) == prefill,
-        f"{ms(prefill, 1)} + {ms(steps, 1)} of {output - 1} steps = {ms(total, 1)}; the first token comes from prefill",
+        f"{ms(prefill)} + {ms(steps)} of {output - 1} steps = {ms(total)}; the first token comes from prefill",
     )
 
 

@@ -238,6 +238,11 @@ def text(value: Any, digits: int = 3) -> str:
     return f"{shown:f}"
 
 
+def yes(statement: bool) -> str:  # noqa: FBT001  the one thing that is written
+    """Write whether a statement is true."""
+    return "yes" if statement else "no"
+
+
 def percent(value: Any, digits: int = 3) -> str:
     """Write a share in percent."""
     return f"{text(100 * value, digits)} %"

@@ -23,7 +23,7 @@ def _longer_context(impl: Any) -> Outcome:
     fewer = all(a > b for a, b in itertools.pairwise(counts))
     before = counts[1]
     overflow = not impl.fits(concurrency=before, context=2 * CONTEXTS[1], kv_bytes_per_token=kv, kv_budget=room)
-    shown = ", ".join(f"{n} of {c}" for n, c in zip(counts, CONTEXTS, strict=True))
+    shown = ", ".join(f"{n} of {c:,}" for n, c in zip(counts, CONTEXTS, strict=True))
     return Outcome(
         fewer and overflow, f"{shown} tokens; {before} sequences kept unchanged overflow once the limit doubles"
     )

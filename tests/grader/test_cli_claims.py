@@ -58,7 +58,7 @@ def test_a_section_is_shown_once_with_all_of_its_statements() -> None:
 
 def test_statements_and_conflicts_name_each_other() -> None:
     shown = " ".join(run("--section", "code").stdout.split())
-    assert "Statements: C21, C24, C55, C125 (false)." in shown
+    assert "Statements: C21 (assumes), C24 (assumes), C55 (holds), C125 (false)." in shown
     assert "Contradicts C21, C24. Conflicts: K12." in shown
 
 

@@ -111,13 +111,13 @@ def test_an_answer_is_a_value_or_the_reason_why_there_is_none() -> None:
     assert impl.weights() == 7
     for ask, why in (
         (impl.concurrency, "concurrency: 3.5 is not a whole number"),
-        (impl.ttft, "ttft: Fraction(1, 0)"),
+        (impl.ttft, "ttft: a division by zero"),
         (impl.context, "context: margin is not known"),
         (impl.kv_budget, "no kv_budget satisfies kv_budget"),
     ):
         with pytest.raises(NoValueError) as found:
             ask()
-        assert found.value.why == why
+        assert str(found.value) == why
 
 
 def test_only_what_was_asked_for_can_be_missing() -> None:

@@ -40,7 +40,7 @@ VERDICTS = {
 EXPECTED = {name: verdict for verdict, names in VERDICTS.items() for name in names.split()}
 
 NUMBERS = {
-    "C113": ("25 of 4096", "12 of 8192"),
+    "C113": ("25 of 4,096", "12 of 8,192"),
     "C114": ("131 to 760 tok/s",),
     "C115": ("1.69 times",),
     "C117": ("3.86x", "6 to 25"),
@@ -61,7 +61,7 @@ NUMBERS = {
     "C135": ("1.269x", "0.257 us"),
     "C136": ("4.57x at 3,072", "9.3x"),
     "C137": ("1.75x", "product 8x", "135.8 to 620.4"),
-    "C138": ("22.2 ms + 1718.9 ms of 255",),
+    "C138": ("22.23 ms + 1718.93 ms of 255 steps = 1741.16 ms",),
     "C140": ("3 at 256, 8 at 1,024, 26 at 4,096",),
     "C141": ("16,777,216", "536,870,912", "32 times"),
     "C142": ("1.07 GB", "4.3 GB"),
