@@ -127,6 +127,15 @@ class CacheManager:
         self._take(fresh)
         return victims
 
+    def fits(self, request: Hashable, tokens: int, chain: Chain = ()) -> bool:
+        """Say whether `reserve` would succeed, without doing it."""
+        wanted = self.blocks(tokens)
+        if request in self:
+            entry = self._entry(request)
+            return wanted - entry.blocks <= self.capacity - self._held - self._kept(entry)
+        found = [key for key in chain[: tokens // self.block_size] if key in self._shared]
+        return wanted - len(found) <= self.capacity - self._held - self._alone(found)
+
     def grow(self, request: Hashable, tokens: int) -> Evicted | None:
         """Add `tokens` tokens to a resident request.
 
@@ -220,6 +229,11 @@ class CacheManager:
         return (*self._idle, *self._pinned)
 
     @property
+    def held(self) -> int:
+        """Blocks that pinned requests use."""
+        return self._held
+
+    @property
     def available(self) -> int:
         """Blocks that a new request could get: those not taken, and those that only idle requests use."""
         return self.capacity - self._held
@@ -240,9 +254,12 @@ class CacheManager:
     def _alone(self, chain: Chain) -> int:
         return sum(not self._shared[key].pinned for key in chain)
 
+    def _kept(self, entry: _Entry) -> int:
+        """Count the blocks of a request that only its own eviction would give back."""
+        return 0 if entry.pins else entry.own + self._alone(entry.chain)
+
     def _extend(self, request: Hashable, entry: _Entry, fresh: int) -> Evicted | None:
-        kept = 0 if entry.pins else entry.own + self._alone(entry.chain)
-        if fresh > self.capacity - self._held - kept:
+        if fresh > self.capacity - self._held - self._kept(entry):
             return None
         idle = self._idle.pop(request, None)  # it must not make room for itself
         victims = self._evict(fresh)

@@ -62,9 +62,10 @@ class Job:
         request: as it arrived.
         state: where it is.
         prompt, output: its tokens as they are worked on: in a padded batch, those of the longest.
-        arrival, admitted, first_token, finish: when it came, was first let in, gave its first and its last token.
+        arrival, admitted, first_token: when it came, was first let in, and gave its first token.
+        finish: when it left, with its last token or lost.
         generated: tokens given so far.
-        reserved: tokens that its cache was last given.
+        reserved: tokens that its cache was given when it was last let in.
         reused: tokens of its prompt that were in the cache already, so that nobody had to work on them.
         preemptions: how often it had to leave for others.
         reason: why it was refused.

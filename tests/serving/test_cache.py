@@ -75,7 +75,11 @@ class AgainstBlockByBlock(RuleBasedStateMachine):
     @rule(name=FEW, tokens=st.integers(1, 24), chain=st.sampled_from(CHAINS))
     def reserve(self, name: str, tokens: int, chain: Chain) -> None:
         self.accesses += 1
+        fits = self.real.fits(name, tokens, chain)
+        before = self.real.resident
         self.compare(lambda: self.real.reserve(name, tokens, chain), self.slow.resize(name, tokens, chain))
+        assert fits or self.real.resident == before
+        assert not fits or self.real.tokens(name) == tokens
 
     @rule(name=FEW, tokens=st.integers(1, 9))
     def grow(self, name: str, tokens: int) -> None:

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from spec.serving.timing import BySize, Roofline, steps_within
 from tests.serving.served import chapter_server, timing_of
 
-
 SERVER = chapter_server()
 TIMING = timing_of(SERVER)
 ROOFS = st.builds(Roofline, st.just(10**9), *[st.integers(0, 50)] * 5)
