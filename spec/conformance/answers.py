@@ -1,0 +1,101 @@
+"""What a candidate may answer: a number, whether a bound holds, that no value exists, or something of no use."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from spec.solving import Exact, Infeasible, whole
+
+SHOWN = 60  # characters of a value that is no number
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number; `rounded` where it was a float or a Decimal, and so only close to what was meant."""
+
+    value: Exact
+    rounded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """The candidate says that no value exists; `words` are those it said it with."""
+
+    words: str = "None"
+    unlimited: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unsupported:
+    """The candidate does not answer this question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """The candidate gave nothing that can be judged.
+
+    Attributes:
+        kind: `raised`, `hung`, `crashed`, `nonsense`, `nan` or `type`.
+        words: what it did, as the predicate of a sentence: `raised KeyError: 'layers'`.
+    """
+
+    kind: str
+    words: str
+
+
+Answer = Number | bool | Nothing | Unsupported | Fault
+
+
+def read(value: Any) -> Answer:
+    """Read what a function returned."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, int | Fraction):
+        return Number(whole(value))
+    if isinstance(value, float):
+        return _float(value)
+    if value is None:
+        return Nothing()
+    if isinstance(value, Infeasible):
+        return Nothing("no value", unlimited=value.why == "unbounded")
+    if isinstance(value, Decimal):
+        return Number(whole(Fraction(value)), rounded=True) if value.is_finite() else _float(float(value))
+    if getattr(value, "shape", None) == () and hasattr(value, "item"):  # a scalar of NumPy or one of its kin
+        inner = value.item()
+        return Fault("type", _returned(value)) if inner is value else read(inner)
+    return Fault("type", _returned(value))
+
+
+def _float(value: float) -> Answer:
+    if math.isnan(value):
+        return Fault("nan", "returned NaN; where no value exists it should return None")
+    if math.isinf(value):
+        return Nothing(str(value), unlimited=value > 0)
+    return Number(whole(Fraction(value)), rounded=True)
+
+
+def _returned(value: Any) -> str:
+    if isinstance(value, str):
+        return f"returned the text {shortened(repr(value))} instead of a number"
+    if isinstance(value, complex):
+        return f"returned the complex number {value} instead of a real one"
+    kind = type(value).__name__
+    article = "an" if kind[0].lower() in "aeiou" else "a"
+    return f"returned {article} {kind} instead of a number: {shortened(_shown(value))}"
+
+
+def _shown(value: Any) -> str:
+    try:
+        return repr(value)
+    except Exception as error:  # noqa: BLE001  the code of others
+        return f"one whose repr raises {type(error).__name__}"
+
+
+def shortened(text: str) -> str:
+    """Return a text on one line, cut where it is long."""
+    line = " ".join(text.split())
+    return line if len(line) <= SHOWN else f"{line[: SHOWN - 3]}..."

@@ -1,0 +1,218 @@
+"""A candidate in Python: finding it, asking it, and never being stopped by it."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import signal
+import sys
+import threading
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import FrameType
+from typing import Any, Protocol
+
+from spec.conformance.answers import Answer, Fault, Nothing, Unsupported, read, shortened
+from spec.conformance.declared import Declared, Unusable, declared
+from spec.invariants.reference import Reference, Unanswered
+
+TIME_LIMIT = 10.0  # seconds a call may last
+
+
+@dataclass(frozen=True, slots=True)
+class Takes:
+    """Which keywords a function takes: these it must be given, these it may, or whatever it is given."""
+
+    required: frozenset[str]
+    optional: frozenset[str] = frozenset()
+    anything: bool = False
+
+    def accepts(self, names: Collection[str]) -> bool:
+        """Say whether the function can be called with exactly these keywords."""
+        return self.required <= set(names) and (self.anything or set(names) <= self.required | self.optional)
+
+
+class Candidate(Protocol):
+    """An implementation under test, in whatever language."""
+
+    @property
+    def title(self) -> str:
+        """How it is named in a report."""
+
+    @property
+    def declared(self) -> Declared:
+        """What it says about itself."""
+
+    def takes(self, function: str) -> tuple[Takes, ...]:
+        """Return the ways in which a function can be called; none where there is no such function."""
+
+    def call(self, function: str, given: Mapping[str, Any]) -> Answer:
+        """Call a function, whatever happens.
+
+        Raises:
+            Unusable: the candidate is gone for good.
+        """
+
+    def manager(self) -> Any:
+        """Return its class `CacheManager`, or None."""
+
+    def close(self) -> None:
+        """Let go of what it holds."""
+
+
+class _TimeOver(BaseException):  # no `except Exception` of the candidate may swallow it
+    pass
+
+
+class Python:
+    """A module or an object whose functions are called in this process."""
+
+    def __init__(self, thing: Any, title: str = "", time_limit: float = TIME_LIMIT) -> None:
+        self.thing, self.title, self.time_limit = thing, title or _title(thing), time_limit
+        self.declared = Declared(exact=True) if isinstance(thing, Reference) else declared(_attributes(thing))
+        self.takes = cache(self._takes)
+
+    def _function(self, name: str) -> Callable[..., Any] | None:
+        try:
+            found = getattr(self.thing, name, None)
+        except Exception:  # noqa: BLE001  an object of others may compute its attributes
+            return None
+        return found if callable(found) and not inspect.isclass(found) else None
+
+    def _takes(self, function: str) -> tuple[Takes, ...]:
+        found = self._function(function)
+        if found is None:
+            return ()
+        try:
+            parameters = inspect.signature(found).parameters.values()
+        except (TypeError, ValueError):
+            return (Takes(frozenset(), anything=True),)
+        named = [p for p in parameters if p.kind in {p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY}]
+        required = {p.name for p in named if p.default is p.empty}
+        required |= {p.name for p in parameters if p.kind is p.POSITIONAL_ONLY and p.default is p.empty}
+        anything = any(p.kind is p.VAR_KEYWORD for p in parameters)
+        return (Takes(frozenset(required), frozenset(p.name for p in named) - required, anything),)
+
+    def call(self, function: str, given: Mapping[str, Any]) -> Answer:
+        """Call a function within the time limit."""
+        found = self._function(function)
+        if found is None:
+            return Unsupported()
+        try:
+            return read(limited(lambda: found(**given), self.time_limit))
+        except (NotImplementedError, Unanswered):
+            return Unsupported()
+        except (ValueError, ZeroDivisionError) as error:
+            return Nothing(f"{type(error).__name__}: {shortened(str(error))}" if str(error) else type(error).__name__)
+        except TypeError as error:
+            if self.takes(function)[0].anything and "argument" in str(error):
+                return Unsupported()
+            return Fault("raised", f"raised {_said(error)}")
+        except _TimeOver:
+            return Fault("hung", f"gave no answer within {self.time_limit:g} s")
+        except SystemExit as error:
+            return Fault("raised", f"ended the program (exit status {error.code})")
+        except Exception as error:  # noqa: BLE001  the code of others
+            return Fault("raised", f"raised {_said(error)}")
+
+    def manager(self) -> Any:
+        """Return its class `CacheManager`, or None."""
+        found = None if isinstance(self.thing, Reference) else getattr(self.thing, "CacheManager", None)
+        return found if callable(found) else None
+
+    def close(self) -> None:
+        """Do nothing: it holds nothing."""
+
+
+def _said(error: BaseException) -> str:
+    text = shortened(str(error))
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _title(thing: Any) -> str:
+    return str(getattr(thing, "__name__", "")) or type(thing).__name__
+
+
+def _attributes(thing: Any) -> Callable[[str, Any], Any]:
+    return lambda name, default: getattr(thing, name, default)
+
+
+def limited(call: Callable[[], Any], seconds: float) -> Any:
+    """Make a call, and break it off after a time where the system can: on Unix, in the main thread.
+
+    Raises:
+        BaseException: it lasted too long, or what the call raised.
+    """
+    if seconds <= 0 or not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        return call()
+
+    def over(_number: int, _frame: FrameType | None) -> None:
+        raise _TimeOver
+
+    before = signal.signal(signal.SIGALRM, over)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        return call()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def load(where: str, time_limit: float = TIME_LIMIT) -> Python:
+    """Find a candidate: `module`, `module:thing` or `path/to/file.py`, the last also with `:thing`.
+
+    A class is called without arguments. Modules are also looked for in the current folder.
+
+    Raises:
+        Unusable: it cannot be found or loaded, or what it declares cannot be understood.
+    """
+    place, colon, attribute = where.rpartition(":")
+    if not colon or "/" in attribute or "\\" in attribute:
+        place, attribute = where, ""
+    thing = _file(Path(place)) if place.endswith(".py") else _module(place)
+    for name in filter(None, attribute.split(".")):
+        if not hasattr(thing, name):
+            raise Unusable(f"{place} has no {name!r}.")
+        thing = getattr(thing, name)
+    return Python(_loaded(thing, where) if inspect.isclass(thing) else thing, where, time_limit)
+
+
+def _module(name: str) -> Any:
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        known = importlib.util.find_spec(name) is not None
+    except (ImportError, ValueError):
+        known = False
+    except Exception as error:  # noqa: BLE001  a package above it is imported, and is the code of others
+        raise Unusable(f"{name} cannot be loaded: it raises {_said(error)}.") from None
+    if not known:
+        raise Unusable(f"There is no module {name!r} here; a file is named with its ending, such as {name}.py.")
+    return _loaded(lambda: importlib.import_module(name), name)
+
+
+def _file(path: Path) -> Any:
+    if not path.is_file():
+        raise Unusable(f"There is no file {path}.")
+    name = f"candidate_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise Unusable(f"{path} is no Python module.")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look their module up
+    folder, loader = str(path.resolve().parent), spec.loader
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    _loaded(lambda: loader.exec_module(module), str(path))
+    return module
+
+
+def _loaded(make: Callable[[], Any], where: str) -> Any:
+    try:
+        return make()
+    except (Exception, SystemExit) as error:
+        raise Unusable(f"{where} cannot be loaded: it raises {_said(error)}.") from error

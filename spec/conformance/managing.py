@@ -1,0 +1,193 @@
+"""A cache manager against the model of one: the same operations on both, and what they must agree on.
+
+The operations and their answers are those of `spec.serving.cache.CacheManager`: `reserve(request, tokens)`,
+`grow(request, tokens)`, `touch(request)`, `pin(request)`, `unpin(request)`, `free(request)`, and the attributes `used`,
+`peak`, `hits` and `misses`. Prompts that share their beginning are not tried: no common form of naming them exists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from spec.conformance.answers import shortened
+from spec.conformance.shrinking import fewer
+from spec.invariants.draws import Among, Grid, sample
+from spec.serving.cache import CacheManager
+
+SENTENCES = {
+    "cache-capacity": "The blocks that are taken never exceed the capacity.",
+    "cache-usage": "The blocks that are taken are those of the requests that are resident, whole blocks each.",
+    "cache-refusal": "A reservation is refused only where evicting every idle request would not make enough room.",
+    "cache-atomic": "A refused reservation changes nothing that is taken, and evicts nobody.",
+    "cache-free": "Freeing a request gives back exactly its blocks.",
+    "cache-double-free": "What is not resident cannot be freed, grown, pinned or unpinned.",
+    "cache-pinned": "A pinned request is never evicted and cannot be freed.",
+    "cache-lru": "Idle requests are evicted in the order of their last use, and no more of them than it takes.",
+    "cache-peak": "The peak is the most blocks that were ever taken.",
+    "cache-hits": "Looking a request up counts as a hit exactly where it is resident.",
+}
+LENGTH = 24  # operations of a run
+NAMES = ("a", "b", "c", "d")
+COUNTERS = {"peak": "cache-peak", "hits": "cache-hits", "misses": "cache-hits"}
+OPERATIONS = ("reserve", "grow", "touch", "pin", "unpin", "free")
+NEEDS = {"cache-double-free": ("free",), "cache-free": ("free",), "cache-pinned": ("pin",), "cache-hits": ("touch",)}
+RAISED = "raised"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One operation on both."""
+
+    operation: str
+    request: str
+    tokens: int = 0
+
+    def on(self, manager: Any) -> Any:
+        """Do it; an exception is an answer too."""
+        arguments = (self.request, self.tokens) if self.operation in {"reserve", "grow"} else (self.request,)
+        try:
+            return getattr(manager, self.operation)(*arguments)
+        except Exception as error:  # noqa: BLE001  the code of others
+            return _Raised(type(error).__name__)
+
+    def __str__(self) -> str:
+        return f"{self.operation}({self.request!r}{f', {self.tokens}' if self.tokens else ''})"
+
+
+@dataclass(frozen=True)
+class _Raised:
+    name: str
+
+    def __str__(self) -> str:
+        return f"raises {self.name}"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A cache of some size and what is done with it."""
+
+    capacity: int
+    block_size: int
+    steps: tuple[Step, ...]
+
+
+@dataclass
+class Trial:
+    """One cache manager, tried on drawn runs.
+
+    Attributes:
+        make: its class, called with `capacity` and `block_size`.
+        examples: how many runs.
+    """
+
+    make: Any
+    examples: int
+    _told: dict[str, str] | None = field(default=None)
+
+    @cached_property
+    def operations(self) -> tuple[str, ...]:
+        """The operations that it has."""
+        return tuple(name for name in OPERATIONS if callable(getattr(self.make, name, None)))
+
+    def left_out(self) -> set[str]:
+        """Return the sentences that cannot be tried, since an operation is missing."""
+        left = {name for name, needs in NEEDS.items() if not set(needs) <= set(self.operations)}
+        return set(SENTENCES) if "reserve" not in self.operations else left
+
+    def found(self) -> dict[str, str]:
+        """Return each broken sentence with its shortest counterexample in words."""
+        if self._told is None:
+            self._told = {}
+            for run in _runs(self.examples, self.operations):
+                broken = self._broken(run)
+                if broken is not None and broken[0] not in self._told:
+                    self._told[broken[0]] = self._small(run, broken[0])
+        return self._told
+
+    def _small(self, run: Run, name: str) -> str:
+        def fails(steps: Sequence[Step]) -> bool:
+            broken = self._broken(Run(run.capacity, run.block_size, tuple(steps)))
+            return broken is not None and broken[0] == name
+
+        steps = fewer(run.steps, fails)
+        last = self._broken(Run(run.capacity, run.block_size, tuple(steps))) or ("", "")
+        did = ", ".join(map(str, steps))
+        return f"With capacity={run.capacity} and block_size={run.block_size}, after {did}: {last[1]}"
+
+    def _broken(self, run: Run) -> tuple[str, str] | None:
+        """Return the first sentence that a run breaks, and how."""
+        model = CacheManager(run.capacity, run.block_size)
+        try:
+            theirs = self.make(capacity=run.capacity, block_size=run.block_size)
+        except Exception as error:  # noqa: BLE001  the code of others
+            return "cache-usage", f"CacheManager(capacity=..., block_size=...) raises {type(error).__name__}: {error}"
+        for step in run.steps:
+            used = model.used
+            right, got = step.on(model), step.on(theirs)
+            answer = _answer(step, right, got, model)
+            if answer is not None:
+                return answer, f"{step} {_shown(got)}; right is that it {_shown(right)}"
+            state = _state(step, right, theirs, model, used)
+            if state is not None:
+                return state
+        return None
+
+
+def _answer(step: Step, right: Any, got: Any, model: CacheManager) -> str | None:
+    """Return the sentence that an answer breaks."""
+    if isinstance(right, _Raised) or isinstance(got, _Raised):
+        if isinstance(right, _Raised) and isinstance(got, _Raised):
+            return None
+        pinned = step.request in model and step.operation == "free"
+        return "cache-pinned" if pinned else "cache-double-free"
+    if step.operation == "touch":
+        return None if bool(got) == right else "cache-hits"
+    if step.operation not in {"reserve", "grow"}:
+        return None
+    refused = got is None or got is False
+    if (right is None) != refused:
+        return "cache-refusal"
+    evicted = tuple(got) if isinstance(got, list | tuple) else None
+    return "cache-lru" if right is not None and evicted is not None and evicted != right else None
+
+
+def _state(step: Step, right: Any, theirs: Any, model: CacheManager, before: int) -> tuple[str, str] | None:
+    """Return the sentence that what the manager now says of itself breaks, and how."""
+    used = getattr(theirs, "used", None)
+    if used is not None and used != model.used:
+        said = f"used is {used}; right is {model.used}"
+        if used > model.capacity:
+            return "cache-capacity", f"{said}, and no more than {model.capacity} can be"
+        if right is None and step.operation in {"reserve", "grow"}:
+            return "cache-atomic", f"{said}, as before the refusal" if model.used == before else said
+        return "cache-free" if step.operation == "free" else "cache-usage", said
+    for name, sentence in COUNTERS.items():
+        said_count, count = getattr(theirs, name, None), getattr(model, name)
+        if said_count is not None and said_count != count:
+            return sentence, f"{name} is {said_count}; right is {count}"
+    return None
+
+
+def _shown(answer: Any) -> str:
+    return str(answer) if isinstance(answer, _Raised) else f"answers {shortened(repr(answer))}"
+
+
+def _runs(count: int, operations: Sequence[str]) -> Iterator[Run]:
+    """Give runs that soon fill the cache; the same for ever."""
+    some = Grid(0, 10 * len(OPERATIONS) - 1)
+    draws = {
+        f"{part}{i}": draw
+        for i in range(LENGTH)
+        for part, draw in (("do", some), ("who", Grid(0, 3)), ("n", Grid(1, 9)))
+    }
+    for values in sample(draws | {"capacity": Grid(2, 8), "block": Among((1, 2, 4))}, count + 1, "cache"):
+        steps = []
+        for i in range(LENGTH):
+            kind = OPERATIONS[min(int(values[f"do{i}"]) // 8, len(OPERATIONS) - 1)]
+            if kind in operations:
+                tokens = int(values[f"n{i}"]) if kind in {"reserve", "grow"} else 0
+                steps.append(Step(kind, NAMES[int(values[f"who{i}"])], tokens))
+        yield Run(int(values["capacity"]), int(values["block"]), tuple(steps))
