@@ -7,7 +7,7 @@ INSTALL := $(BIN)/$(INSTALL_INTO)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint deep coverage bench reality certify clean
+.PHONY: help demo test lint deep coverage bench reality certify diagnose clean
 
 # Starting fast is a feature of the tool, so its bytecode is kept whatever the caller's shell says.
 unexport PYTHONDONTWRITEBYTECODE
@@ -41,6 +41,9 @@ reality: .venv-reality/.made ## Build tiny models with transformers and compare 
 
 certify: .venv/.runtime ## Compute the certificate of every family again
 	@$(BIN)/python -m grader.certify
+
+diagnose: .venv/.test ## Diagnose every row of a table of published numbers: make diagnose TABLE=FILE
+	@$(BIN)/python tests/diagnose_table.py $(TABLE)
 
 clean: ## Remove what make and the tests made
 	@rm -rf .venv .venv-reality .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist

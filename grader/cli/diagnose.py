@@ -14,13 +14,13 @@ from grader.cli.givens import (
     config_sentences,
     named_rows,
     read_config,
-    read_values,
 )
 from grader.cli.output import Refused, examples, print_json, printed, wrapped
 
 if TYPE_CHECKING:
-    from grader.diagnosing import Diagnosis, Published
+    from grader.diagnosing import Diagnosis
     from spec.catalog.config import Config
+    from spec.solving import Exact
 
 
 @click.command(
@@ -59,32 +59,33 @@ def command(
     combination of up to three known slips that gives it is named, or all that fit equally well. An explanation that
     chance would give too easily is not offered.
 
+    Names and numbers may be pasted as they were published: tp=8, dtype=fp8, "~47 ms per token", --gpu "NVIDIA H200".
+    Where the right value is known but does not follow from the rest, give it too: decode_rate=76.5.
+
     Exit status: 0 right, 1 wrong, 2 unusable.
     """
     rows = catalog_rows(catalog)
-    from grader.calc import Unusable, named
+    from grader.calc import Unusable
     from grader.diagnosing import diagnose, read_published
-    from grader.diagnosing.published import typed_as
+    from grader.diagnosing.question import asked, peak, question
+    from grader.diagnosing.synonyms import spelled
 
     try:
-        goal = named(quantity)
-        given = read_values(goal.name, values)
-        typed = {named(name).name: typed_as(named(name), text) for name, _, text in (v.partition("=") for v in values)}
-        halves, units = {n: half for n, (half, _) in typed.items()}, {n: unit for n, (_, unit) in typed.items()}
-        if gpu:
-            units.setdefault("gpu_memory", "GB")
+        goal = asked(quantity, number, values)
         readings = read_published(goal, number)
-        its_model, its_gpu = named_rows(rows, model, gpu)
+        given = question(goal, values)
+        its_model, its_gpu = named_rows(rows, model and spelled(model, rows.models), gpu and spelled(gpu, rows.gpus))
         its_config = read_config(config, model)
         its_model = its_config.model if its_config else its_model
-        found = diagnose(readings, goal, given, halves, units, its_model, its_gpu)
+        peak(given, its_gpu)
+        found = diagnose(readings, given, its_model, its_gpu)
     except Unusable as error:
         raise Refused(str(error)) from error
-    (_print_json if as_json else _print)(found, readings[0], its_config)
+    (_print_json if as_json else _print)(found, its_config)
     return 0 if found.is_right or exit_zero else 1
 
 
-def _print_json(found: Diagnosis, _: Published, config: Config | None) -> None:
+def _print_json(found: Diagnosis, config: Config | None) -> None:
     from grader.exercise import exact
     from spec.solving import Infeasible
 
@@ -101,31 +102,34 @@ def _print_json(found: Diagnosis, _: Published, config: Config | None) -> None:
             }
             for explanation in found.explanations
         ],
+        **({"convention": found.convention} if found.convention else {}),
         **({"config": config_fields(config)} if config else {}),
     )
 
 
-def _print(found: Diagnosis, published: Published, config: Config | None) -> None:
-    _print_verdict(found, published)
+def _print(found: Diagnosis, config: Config | None) -> None:
+    _print_verdict(found)
+    if found.convention:
+        click.echo(wrapped(f"Understood: {found.convention}."))
     for sentence in [*config_sentences(config), *config.remarks] if config else []:
         click.echo(wrapped(sentence))
 
 
-def _print_verdict(found: Diagnosis, published: Published) -> None:
-    from grader.amounts import natural
+def _print_verdict(found: Diagnosis) -> None:
     from grader.wording import reason
     from spec.solving import Infeasible
 
-    unit = found.quantity.unit.name
+    name, unit = found.quantity.name, found.quantity.unit.name
     if isinstance(found.right, Infeasible):
         printed("Wrong: there is no such value.", "red")
         click.echo(wrapped(reason(found.right)))
         return
-    right = natural(found.right, unit)
+    right = _amount(found.right, unit)
     if found.is_right:
-        printed(f"Right: {found.quantity.name} = {right}.", "green")
+        printed(f"Right: {name} = {right}.", "green")
         return
-    printed(f"Wrong: {found.quantity.name} = {right}, not {natural(published.value, unit)}.", "red")
+    typed = f" ({found.published.convention})" if found.published.convention else ""
+    printed(f"Wrong: {name} = {right}, not {_amount(found.published.value, unit)}{typed}.", "red")
     if not found.explanations:
         click.echo("No known slip explains it.")
         return
@@ -133,4 +137,14 @@ def _print_verdict(found: Diagnosis, published: Published) -> None:
     click.echo("Each of these gives the published number:" if several else "What gives the published number:")
     for explanation in found.explanations:
         words = " ".join(fault.sentence for fault in explanation.faults)
-        click.echo(wrapped(f"- {words} That makes {natural(explanation.value, unit)}.", indent=2))
+        click.echo(wrapped(f"- {words} That makes {_amount(explanation.value, unit)}.", indent=2))
+
+
+def _amount(value: Exact, unit: str) -> str:
+    """Print a value as people write it: rates with a prefix, prices for a million tokens."""
+    from grader.amounts import natural
+    from grader.calc.scale import readable
+
+    if unit == "$/token":
+        return natural(value * 10**6, "$/Mtoken")
+    return readable(value, unit) if unit in {"B/s", "FLOP/s", "s"} else natural(value, unit)

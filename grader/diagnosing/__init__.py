@@ -1,48 +1,30 @@
 """Diagnosing a published number: is it right, and if not, which step went wrong?
 
-An explanation is a set of up to three faults that reproduces the number within its printed rounding. It counts only if
-it is not the kind of hit that chance gives: the rarer its faults together, the more figures the number must have. With
-faults of one in a, b and c, and a number whose rounding covers the share w of its value, an explanation is kept where
-a * b * c * w <= `CHANCE`, which keeps false explanations of random numbers under 2 in 100 (measured by a test).
+A number is right if it agrees with what follows from the rest, within its printed rounding, under one of the readings
+that people use; the reading is said. Else up to three faults are looked for that give it together. How an explanation
+is told from the kind of hit that chance gives stands in `grader.diagnosing.search`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
 
-from grader.amounts import significant
-from grader.calc.calculation import Derivation, derived
-from grader.diagnosing.faults import Fault, faults
-from grader.diagnosing.published import Published, read_published, relative
+from grader.diagnosing.derivation import SMALL, Derived, derivations
+from grader.diagnosing.faults import faults
+from grader.diagnosing.published import Published, read_published
+from grader.diagnosing.question import Question
+from grader.diagnosing.search import Explanation, Search
 from spec.catalog import GPU, Model
-from spec.chain import Link, follow
+from spec.chain import follow
 from spec.quantities import Quantity
 from spec.solving import Exact, Infeasible
+from spec.units import TABLE
 
 __all__ = ["Diagnosis", "Explanation", "Published", "diagnose", "read_published"]
 
-MOST_FAULTS = 3
-CHANCE = Fraction(1, 6)
-TIES = 3  # of explanations with as few faults, those less plausible than the best by more than this factor are dropped
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """Faults that together give the published number, and the value they give, in the unit of the quantity."""
-
-    faults: tuple[Fault, ...]
-    value: Exact
-
-    @property
-    def one_in(self) -> int:
-        """How rare the faults are together."""
-        product = 1
-        for fault in self.faults:
-            product *= fault.one_in
-        return product
+GIB = TABLE["GiB"].factor / TABLE["GB"].factor
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,105 +35,113 @@ class Diagnosis:
         quantity: what it measures.
         right: the right value, or why there is none.
         is_right: the number agrees with it, within its own rounding and that of what it was made from.
-        explanations: the shortest sets of faults that give it, the most plausible first; empty if none is known.
+        published: the reading of the number that the verdict is about.
+        explanations: the sets of faults that give it, the most plausible first; empty if none is known.
+        convention: what has to be understood for a right number to be right, or for the right value to follow.
     """
 
     quantity: Quantity
     right: Exact | Infeasible
     is_right: bool
+    published: Published
     explanations: tuple[Explanation, ...] = ()
+    convention: str = ""
 
 
 def diagnose(
-    readings: Sequence[Published],
-    quantity: Quantity,
-    given: Mapping[str, Exact],
-    halves: Mapping[str, Fraction],
-    units: Mapping[str, str],
-    model: Model | None = None,
-    gpu: GPU | None = None,
+    readings: Sequence[Published], question: Question, model: Model | None = None, gpu: GPU | None = None
 ) -> Diagnosis:
     """Judge a published number and explain a wrong one.
 
-    `readings` are the ways to read the number, of which one that is right is enough. `given` are exact values, `halves`
-    how far the last typed digit of each leaves it open, `units` the units they were typed in.
+    `readings` are the ways to read the number, of which one that is right is enough.
 
     Raises:
         Unusable: the quantity does not follow from what is given.
     """
-    found = derived(quantity, given, model, gpu)
-    steps, values = found.steps, found.values
-    right = follow(steps, values)[quantity.name] if steps else values[quantity.name]
-    if isinstance(right, Infeasible):
-        return Diagnosis(quantity, right, is_right=False)
-    moves = _slack(found, quantity.name, right, halves)
-    if any(abs(published.value - right) <= published.half + moves for published in readings):
-        return Diagnosis(quantity, right, is_right=True)
-    published = readings[0]
-    slack = published.half + moves
-    every = {n: v for n, v in follow(steps, values).items() if not isinstance(v, Infeasible)} | found.known
-    single = faults(steps, every, units, published.unit)
-    width = 2 * relative(published.value, slack)
-    explanations = _explain(published, slack, width, steps, values, single)
-    return Diagnosis(quantity, right, is_right=False, explanations=explanations)
+    quantity = question.quantity
+    ways = derivations(quantity, question.given, model, gpu, question.stated)
+    main = ways[0]
+    if isinstance(main.right, Infeasible):
+        return Diagnosis(quantity, main.right, is_right=False, published=readings[0])
+    halves = {**_rounded_rates(gpu, question.given), **question.halves}
+    agreeing = _agreeing(readings, quantity, ways, halves, question.others)
+    if agreeing is not None:
+        return agreeing
+    units = {**({"gpu_memory": "GB", "bandwidth": "GB/s"} if gpu else {}), **question.units}
+    single = faults(
+        quantity, main.steps, {**question.given, **main.every}, units, readings[0].unit, question.others, question.bits
+    )
+    search = Search(quantity.name, main.steps, {**question.given, **main.every, **main.values}, single)
+    found = search.explain(readings, _slack(main, quantity.name, halves))
+    return Diagnosis(
+        quantity, main.right, is_right=False, published=readings[0], explanations=found, convention=main.convention
+    )
 
 
-def _slack(found: Derivation, name: str, right: Exact, halves: Mapping[str, Fraction]) -> Fraction:
+def _rounded_rates(gpu: GPU | None, given: Mapping[str, Exact]) -> dict[str, Fraction]:
+    """Return how far the printed rates of a GPU leave them open."""
+    rates = {} if gpu is None else {"compute": gpu.compute, "bandwidth": gpu.bandwidth}
+    return {
+        name: rate.unit.factor / 2 / 10 ** len(rate.text.partition(" ")[0].partition(".")[2])
+        for name, rate in rates.items()
+        if name not in given
+    }
+
+
+def _agreeing(
+    readings: Sequence[Published],
+    quantity: Quantity,
+    ways: Sequence[Derived],
+    halves: Mapping[str, Fraction],
+    others: Mapping[str, Exact],
+) -> Diagnosis | None:
+    """Return the verdict `right` if a reading of the number agrees with a way to the right value."""
+    for way, words in _ways(ways, quantity, others):
+        if isinstance(way.right, Infeasible):
+            continue
+        moves = _slack(way, quantity.name, halves)
+        for reading in readings:
+            for right, part in _parts(way, way.right, reading):
+                if abs(reading.value - right) <= max(reading.half, reading.loose) + moves:
+                    said = "; ".join(filter(None, (reading.convention, words, part)))
+                    return Diagnosis(quantity, right, is_right=True, published=reading, convention=said)
+    return None
+
+
+def _ways(ways: Sequence[Derived], quantity: Quantity, others: Mapping[str, Exact]) -> list[tuple[Derived, str]]:
+    """Give the ways to the right value that may be meant: all that agree nearly, and a K of 1,000 for one of 1,024."""
+    main = ways[0]
+    found = [(main, main.convention)]
+    for way in ways[1:]:
+        if not isinstance(way.right, Infeasible) and not isinstance(main.right, Infeasible):
+            ratio = sorted((Fraction(way.right), Fraction(main.right)))
+            if ratio[0] * SMALL[1] >= ratio[1] * SMALL[0]:
+                found.append((way, way.convention))
+    if others and main.steps:
+        values = {**main.values, **{name: value for name, value in others.items() if name in main.values}}
+        right = follow(main.steps, values)[quantity.name]
+        words = "; ".join(filter(None, (main.convention, "K counts 1,000")))
+        found.append((Derived(main.steps, values, main.known, right, words, main.every), words))
+    return found
+
+
+def _parts(way: Derived, right: Exact, reading: Published) -> Sequence[tuple[Exact, str]]:
+    """Give the right value, or for a line of a server's log the half of the cache that one GPU holds."""
+    if not reading.part:
+        return [(right, "")]
+    half = Fraction(right) / 2
+    kept = "keys" if reading.part == "K" else "values"
+    group = way.every.get("tensor_parallel", way.every.get("gpus", 1))
+    found = [(half, f"only {kept} are counted"), (half / group, f"only {kept} are counted, on one GPU of {group}")]
+    return found + [(value / GIB, f"{words}, and GB counts 2^30 bytes") for value, words in found]
+
+
+def _slack(way: Derived, name: str, halves: Mapping[str, Fraction]) -> Fraction:
     """Add up how far the result moves when each rounded given moves by half its last digit."""
     total = Fraction(0)
     for given, half in halves.items():
-        if half and given in found.values:
-            moved = follow(found.steps, {**found.values, given: found.values[given] + half})[name]
-            total += 0 if isinstance(moved, Infeasible) else abs(Fraction(moved) - right)
+        if half and given in way.values and not isinstance(way.right, Infeasible):
+            values = {**way.values, given: way.values[given] + half}
+            moved = follow(way.steps, values)[name] if way.steps else values[name]
+            total += 0 if isinstance(moved, Infeasible) else abs(Fraction(moved) - way.right)
     return total
-
-
-def _explain(
-    published: Published,
-    slack: Fraction,
-    width: Fraction,
-    steps: Sequence[Link],
-    values: Mapping[str, Exact],
-    single: Sequence[Fault],
-) -> tuple[Explanation, ...]:
-    for size in range(1, MOST_FAULTS + 1):
-        found = [
-            Explanation(chosen, value)
-            for chosen in _plausible(single, size, width)
-            if (value := _value(chosen, steps, values)) is not None and abs(published.value - value) <= slack
-        ]
-        if found:
-            best = min(explanation.one_in for explanation in found)
-            tied = [explanation for explanation in found if explanation.one_in <= TIES * best]
-            return tuple(sorted(tied, key=lambda explanation: explanation.one_in))
-    return ()
-
-
-def _plausible(single: Sequence[Fault], size: int, width: Fraction) -> Iterator[tuple[Fault, ...]]:
-    limit = CHANCE / width if width else None
-    for chosen in combinations(single, size):
-        if len({fault.touches for fault in chosen}) == size and (
-            limit is None or Explanation(chosen, 0).one_in <= limit
-        ):
-            yield chosen
-
-
-def _value(chosen: Sequence[Fault], steps: Sequence[Link], values: Mapping[str, Exact]) -> Exact | None:
-    wrong = {fault.link[0]: fault.link[1] for fault in chosen if fault.link is not None}
-    rounded = dict(fault.rounds for fault in chosen if fault.rounds is not None)
-    numbers = {**values, **dict(fault.given for fault in chosen if fault.given is not None)}
-    numbers |= {name: significant(numbers[name], figures) for name, figures in rounded.items() if name in numbers}
-    result: Exact = 0
-    for i, right in enumerate(steps):
-        step = wrong.get(i, right)
-        try:
-            found = step.follow(numbers)
-        except (ZeroDivisionError, ValueError):
-            return None
-        if isinstance(found, Infeasible):
-            return None
-        result = significant(found, rounded[step.gives]) if step.gives in rounded else found
-        numbers[step.gives] = result
-    for fault in chosen:
-        result *= fault.factor
-    return result

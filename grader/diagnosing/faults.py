@@ -7,16 +7,20 @@ numbers, and a dimension taken from another model can explain almost any.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
-from functools import cache
+from typing import Any
+
+import sympy
 
 from grader.amounts import significant
-from spec import catalog
+from grader.diagnosing.derivation import vocabulary
+from grader.diagnosing.fault import Fault, in_place, number, slug_of, words
+from grader.diagnosing.given_faults import of_givens
+from grader.diagnosing.print_faults import of_print
 from spec.chain import Link
-from spec.quantities import quantities
+from spec.laws import Slip
+from spec.quantities import Quantity
 from spec.solving import Exact
-from spec.units import BASES, TABLE
+from spec.units import BASES
 
 Values = Mapping[str, Exact]
 
@@ -32,59 +36,42 @@ LAW_SLIPS = {
     "projections-cached": 20,
     "latent-as-heads": 4,
     "hidden-for-latent": 4,
+    "latent-as-one-head": 6,
     "layers-only": 5,
     "active-for-total": 4,
     "tied-counted-twice": 4,
     "embeddings-forgotten": 5,
     "norms-forgotten": 4,
 }
+TYPED_FIGURES = range(3, 10)
 MEASURED = tuple(BASES.index(base) for base in ("B", "s"))
-WIDTHS = (Fraction(1, 2), 1, 2, 4)
-BITS = (4, 8, 16, 32)
-OTHER_MODEL = 60  # times the number of values that models have
-SIZES = (("kB", "KiB"), ("MB", "MiB"), ("GB", "GiB"), ("TB", "TiB"))  # the decimal unit and the binary one beside it
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """One fault.
-
-    Attributes:
-        slug: its stable name.
-        sentence: what went wrong.
-        one_in: how rare it is: one in so many wrong numbers.
-        touches: what it changes; two faults of one derivation never touch the same.
-        link: a step followed by a wrong law, with its place in the chain.
-        given: a given with another value.
-        rounds: a given or a result on the way, and the significant figures it was rounded to before it was used.
-        factor: what the result is multiplied by.
-    """
-
-    slug: str
-    sentence: str
-    one_in: int
-    touches: str
-    link: tuple[int, Link] | None = None
-    given: tuple[str, Exact] | None = None
-    rounds: tuple[str, int] | None = None
-    factor: Fraction = Fraction(1)
-
-
-def faults(steps: Sequence[Link], values: Values, units: Mapping[str, str], printed: str) -> list[Fault]:
-    """List every single fault of a derivation.
+def faults(
+    goal: Quantity,
+    steps: Sequence[Link],
+    values: Values,
+    units: Mapping[str, str],
+    printed: str,
+    others: Values | None = None,
+    bits: Exact | None = None,
+) -> list[Fault]:
+    """List every single fault of a derivation; without steps, of a value that was looked up.
 
     `values` are the right numbers, givens and steps; `units` the units that givens were typed in; `printed` the unit
-    of the published number.
+    of the published number; `others` the lengths typed with a K, read with the other K; `bits` the width of the number
+    format that was named.
     """
-    needed = {name for step in steps for name in step.needs} - {step.gives for step in steps}
+    needed = {name for step in steps for name in step.needs} - {step.gives for step in steps} or {goal.name}
+    of_laws = list(_of_laws(steps, values))
+    of_given = of_givens(needed, values, units, others or {}, bits, short=len(steps) < 2)  # noqa: PLR2004
+    named = {fault.slug for fault in of_laws}
     return [
-        *_of_laws(steps, values),
+        *of_laws,
         *_of_rounding(steps, needed, values),
-        *_of_readings({n: u for n, u in units.items() if n in needed}, values),
-        *_of_widths(needed, values),
-        *_of_shapes(needed, values),
-        *_of_machines(needed, values),
-        *_of_print(printed, values),
+        *(fault for fault in of_given if fault.slug not in named),
+        *of_print(goal, printed, values),
+        *([] if steps else _of_typing(goal, values[goal.name])),
     ]
 
 
@@ -94,139 +81,50 @@ def _of_laws(steps: Sequence[Link], values: Values) -> Iterator[Fault]:
             wrong = Link(step.law.with_slip(slip), step.gives)
             names = wrong.needs | (set() if slip.unless is None else {s.name for s in slip.unless.free_symbols})
             if step.gives in wrong.law.symbols and names <= values.keys() and slip.applies(values):
-                yield Fault(slip.slug, slip.sentence, LAW_SLIPS.get(slip.slug, USUAL), step.law.name, link=(i, wrong))
+                one_in = LAW_SLIPS.get(slip.slug, USUAL)
+                yield Fault(slip.slug, slip.sentence, one_in, _touched(step, slip), link=(i, wrong))
+
+
+def _touched(step: Link, slip: Slip) -> frozenset[str]:
+    """Say what a slip takes out of its law; slips of a product that take out different factors can occur together."""
+    law = step.law
+    if not step.direct or not (_is_product(law.right) and _is_product(slip.instead)):
+        return frozenset({law.name})
+    ratio = sympy.Mul(slip.instead.doit(), sympy.Pow(law.right.doit(), -1)).doit()
+    gone = {symbol.name for symbol in sympy.denom(ratio).free_symbols}
+    return frozenset(gone) or frozenset({f"constant of {law.name}"})
+
+
+def _is_product(side: Any) -> bool:
+    return all(
+        node.is_Symbol or node.is_Number or node.is_Mul or node.is_Pow for node in sympy.preorder_traversal(side)
+    )
 
 
 def _of_rounding(steps: Sequence[Link], needed: set[str], values: Values) -> Iterator[Fault]:
     """A size, a time or a result on the way that was rounded before it was used."""
-    measured = {n for n in needed if any(quantities()[n].unit.dimension[i] for i in MEASURED)}
+    if not steps:
+        return
+    measured = {n for n in needed if any(vocabulary()[n].unit.dimension[i] for i in MEASURED)}
     for name in [*sorted(measured), *(step.gives for step in steps[:-1])]:
         for figures in (1, 2, 3):
             if significant(values[name], figures) != values[name]:
-                words = f"{_words(name)} was rounded to {figures} figure{'s' * (figures > 1)} before it was used."
-                yield Fault(f"rounded-{_slug(name)}", words, 8, f"figures of {name}", rounds=(name, figures))
-    if steps and steps[-1].gives == "parameters":
-        words = "The name of the model was taken for its size."
-        yield Fault("size-from-the-name", words, 8, "figures of parameters", rounds=("parameters", 1))
+                said = f"{words(name)} was rounded to {figures} figure{'s' * (figures > 1)} before it was used."
+                touched = frozenset({f"figures of {name}"})
+                yield Fault(f"rounded-{slug_of(name)}", said, 8, touched, rounds=(name, figures))
+    if steps[-1].gives == "parameters":
+        said, touched = "The name of the model was taken for its size.", frozenset({"figures of parameters"})
+        yield Fault("size-from-the-name", said, 8, touched, rounds=("parameters", 1))
 
 
-def _of_readings(units: Mapping[str, str], values: Values) -> Iterator[Fault]:
-    for name, unit in units.items():
-        for decimal, binary in SIZES:
-            for typed, other in ((decimal, binary), (binary, decimal)):
-                if typed in unit.split("/"):
-                    factor = TABLE[other].factor / TABLE[typed].factor
-                    sentence = f"{_words(name)} was read in {unit.replace(typed, other)}; it is given in {unit}."
-                    yield Fault(f"{_slug(name)}-in-{other}", sentence, 5, name, given=(name, values[name] * factor))
-
-
-def _of_widths(needed: set[str], values: Values) -> Iterator[Fault]:
-    if "kv_width" in needed:
-        for width in WIDTHS:
-            if width != values["kv_width"]:
-                words = f"A cached element was taken as {_number(width)} B instead of {_number(values['kv_width'])} B."
-                yield Fault(f"element-of-{_number(width)}-bytes", words, 6, "kv_width", given=("kv_width", width))
-        for width in (8, 16):
-            if width != values["kv_width"]:
-                words = f"The {width} bits of a cached element were used as {width} bytes."
-                yield Fault("bits-as-bytes", words, 6, "kv_width", given=("kv_width", width))
-    if "weight_bits" in needed:
-        for width in BITS:
-            if width != values["weight_bits"]:
-                words = f"Weights were taken as {width} bits instead of {_number(values['weight_bits'])}."
-                yield Fault(f"weights-of-{width}-bits", words, 8, "weight_bits", given=("weight_bits", width))
-
-
-def _of_shapes(needed: set[str], values: Values) -> Iterator[Fault]:
-    """A dimension derived wrongly, or taken from another model."""
-    if {"head_dim"} <= needed and {"hidden", "heads"} <= values.keys():
-        derived = Fraction(values["hidden"]) / values["heads"]
-        if derived != values["head_dim"] and derived.denominator == 1:
-            words = f"The head size was taken as hidden / heads = {derived}; it is {values['head_dim']}."
-            yield Fault("head-dim-from-hidden", words, 4, "head_dim", given=("head_dim", int(derived)))
-    if "parameters" in needed:
-        billions = round(Fraction(values["parameters"], 10**9)) * 10**9
-        if billions and billions != values["parameters"]:
-            words = f"The name of the model was taken for its size: {billions // 10**9} billion parameters."
-            yield Fault("size-from-the-name", words, 8, "parameters", given=("parameters", billions))
-    for name in sorted(needed & {"layers", "kv_heads", "hidden"}):
-        others = _of_models(name)
-        for other in others:
-            if other != values[name]:
-                words = f"{_words(name)} of another model: {other} instead of {values[name]}."
-                yield Fault(f"other-{_slug(name)}", words, OTHER_MODEL * len(others) // 4, name, given=(name, other))
-
-
-def _of_machines(needed: set[str], values: Values) -> Iterator[Fault]:
-    if "compute" in needed:
-        words = "The peak with sparsity was used; dense work reaches half of it at most."
-        yield Fault("sparse-peak", words, 3, "compute", given=("compute", values["compute"] * 2))
-    for name in sorted(needed & {"compute", "bandwidth"}):
-        others = _of_gpus(name)
-        for other, gpu in others.items():
-            if other != values[name]:
-                words = f"{_words(name)} of another GPU was used: that of {gpu}."
-                yield Fault(f"{name}-of-another-gpu", words, 4 * len(others), name, given=(name, other))
-
-
-def _of_print(printed: str, values: Values) -> Iterator[Fault]:
-    parts = printed.split("/")
-    for decimal, binary in SIZES:
-        for typed, other, one_in in ((decimal, binary, 2), (binary, decimal, 6)):
-            if typed in parts:
-                factor = TABLE[typed].factor / TABLE[other].factor
-                words = f"The number counts {other} but is printed as {typed}."
-                yield Fault(f"{other}-printed-as-{typed}", words, one_in, "print", factor=factor)
-    if any(TABLE[p].dimension == TABLE["B"].dimension for p in parts if p in TABLE):
-        yield Fault("bits-printed-as-bytes", "The number counts bits.", 10, "print", factor=Fraction(8))
-    for factor in (Fraction(1000), Fraction(1, 1000)):
-        yield Fault("prefix-off-by-1000", "A unit prefix is off by a thousand.", 30, "print", factor=factor)
-    for name, words in (
-        ("tensor_parallel", "GPUs of the group"),
-        ("gpus", "GPUs"),
-        ("concurrency", "sequences"),
-        ("batch", "sequences"),
-    ):
-        count = values.get(name)
-        if count and count > 1:
-            yield Fault(
-                f"times-{_slug(name)}",
-                f"The number was multiplied by the {count} {words}.",
-                8,
-                "share",
-                factor=Fraction(count),
-            )
-            yield Fault(
-                f"per-{_slug(name)}",
-                f"The number was divided by the {count} {words}.",
-                8,
-                "share",
-                factor=1 / Fraction(count),
-            )
-    for count in (2, 4, 8):
-        yield Fault("times-a-group", f"{count} GPUs were taken as one.", 8 * count, "share", factor=Fraction(count))
-        yield Fault("one-of-a-group", f"One GPU was taken for {count}.", 8 * count, "share", factor=Fraction(1, count))
-
-
-@cache
-def _of_models(name: str) -> tuple[int, ...]:
-    return tuple(sorted({getattr(model, name) for model in catalog.models().values()}))
-
-
-@cache
-def _of_gpus(name: str) -> dict[Exact, str]:
-    known = quantities()[name].unit.factor
-    return {Fraction(getattr(gpu, name).base) / known: gpu.name for gpu in catalog.gpus().values()}
-
-
-def _number(value: Exact) -> str:
-    return str(value) if Fraction(value).denominator == 1 else f"{float(value):g}"
-
-
-def _words(name: str) -> str:
-    says = quantities()[name].says
-    return says[0].upper() + says[1:]
-
-
-def _slug(name: str) -> str:
-    return name.replace("_", "-")
+def _of_typing(goal: Quantity, right: Exact) -> Iterator[Fault]:
+    """One digit of a whole number mistyped, or two neighbours swapped."""
+    digits = str(right)
+    if not digits.isdigit() or len(digits) not in TYPED_FIGURES:
+        return
+    mistyped = {digits[:i] + d + digits[i + 1 :] for i in range(len(digits)) for d in "0123456789"}
+    mistyped |= {digits[:i] + digits[i + 1] + digits[i] + digits[i + 2 :] for i in range(len(digits) - 1)}
+    for other in sorted(mistyped - {digits}):
+        if not other.startswith("0"):
+            said = f"A digit is mistyped: {number(int(other))} instead of {number(right)}."
+            yield in_place("mistyped-digit", said, 4 * len(mistyped), goal.name, int(other))

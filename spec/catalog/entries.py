@@ -189,6 +189,8 @@ class GPU:
         marketed: memory as sold, decimal (GB).
         bandwidth: peak memory bandwidth, a rate of bytes.
         compute: peak dense 16-bit rate, without sparsity, in FLOP per second.
+        compute_8bit: the same for 8-bit numbers, floats or, where the part has none, integers; None where unknown.
+        compute_4bit: the same for 4-bit numbers.
         reported: the total that a program sees, or None where no log is known. torch and cudaGetDeviceProperties
             see about half a GiB less than nvidia-smi, so `reported_by` matters.
         reported_by: the tool that reported it.
@@ -202,6 +204,8 @@ class GPU:
     marketed: Amount = field(metadata={"example": "80 GB"})
     bandwidth: Amount = field(metadata={"example": "2039 GB/s"})
     compute: Amount = field(metadata={"example": "312 TFLOP/s"})
+    compute_8bit: Amount | None = field(default=None, metadata={"example": "1979 TFLOP/s"})
+    compute_4bit: Amount | None = field(default=None, metadata={"example": "9000 TFLOP/s"})
     reported: Amount | None = field(default=None, metadata={"example": "79.15 GiB"})
     reported_by: str = ""
     other_reports: tuple[Report, ...] = field(default=(), metadata={"example": "79.25 GiB"})
@@ -221,3 +225,7 @@ class GPU:
         """
         numbers = {"gpu_memory": self.marketed.base, "bandwidth": self.bandwidth.base, "compute": self.compute.base}
         return numbers | ({} if self.reported is None else {"gpu_memory_reported": self.reported.base})
+
+    def compute_at(self, bits: int) -> Amount | None:
+        """Give the peak dense rate for numbers of 4, 8 or 16 bits, or None where it is not known."""
+        return {16: self.compute, 8: self.compute_8bit, 4: self.compute_4bit}.get(bits)

@@ -41,6 +41,25 @@ def test_a_number_that_no_slip_gives_is_left_unexplained() -> None:
     assert (done.exit_code, done.output.splitlines()[-1]) == (1, "No known slip explains it.")
 
 
+def test_names_are_taken_as_they_are_published() -> None:
+    for gpu in ("H200-SXM-141GB", "NVIDIA H200", "8x H200 SXM", "h200"):
+        assert "sparsity" in run("1979 TFLOPS", "--quantity", "peak_flops", "--gpu", gpu, "dtype=bf16").output
+    for model in ("Llama-3-8B", "meta-llama/Meta-Llama-3-8B", "Llama-3-8B-Instruct", "llama 3 8b"):
+        assert run("131072B", "--quantity", "kv_bytes_token", "--model", model, "dtype=fp16").exit_code == 0
+
+
+def test_the_reading_of_a_right_number_is_said() -> None:
+    done = run("128 KB", *GQA)
+    assert (done.exit_code, done.output.splitlines()[-1]) == (0, "Understood: KB counts 1,024 bytes.")
+    assert json.loads(run("128 KB", *GQA, "--json").stdout)["convention"] == "KB counts 1,024 bytes"
+
+
+def test_a_right_value_that_does_not_follow_can_be_stated() -> None:
+    group = ("--quantity", "throughput", "throughput=63.25", "gpus=8")
+    assert run("63.3 tok/s", *group).exit_code == 0
+    assert "multiplied by the 8 GPUs" in run("506 tokens/second on an H200", *group).output
+
+
 def test_a_value_that_cannot_exist_is_wrong_whatever_the_number() -> None:
     done = run("5", "--quantity", "concurrency", "--model", "llama-2-70b", "--gpu", "a100-80gb", "context=4096")
     assert done.exit_code == 1
@@ -54,7 +73,11 @@ def test_a_value_that_cannot_exist_is_wrong_whatever_the_number() -> None:
         (["5 s", *GQA], "is measured in B/token"),
         (["5", "--quantity", "contxt"], "did you mean context"),
         (["5", "--quantity", "context", "--model", "lama"], "There is no model"),
-        (["5", "--quantity", "context", "context=5"], "is what is asked for"),
+        (["5", "--quantity", "context", "dtype=fp17"], "is no number format"),
+        (["5", "--quantity", "context", "layers=2", "layers=3"], "layers is given twice"),
+        (["5", "--quantity", "context", "layers"], "is not NAME=VALUE"),
+        (["5", "--quantity", "context", "--gpu", "h1000"], "There is no GPU"),
+        (["9" * 300, *GQA], "at most 200 characters"),
         (["5", "--quantity", "context"], "cannot be found from this"),
         (["5"], "Missing option '--quantity'"),
     ],

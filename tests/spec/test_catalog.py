@@ -208,7 +208,8 @@ def test_every_shipped_row_has_a_source() -> None:
 
 
 def test_every_gpu_of_the_facts_is_there() -> None:
-    assert set(catalog.gpus()) == set(GPUS)
+    assert set(catalog.gpus()) - set(GPUS) == {"H800-SXM5-80GB"}  # which has a source of its own
+    assert set(GPUS) <= set(catalog.gpus())
 
 
 @pytest.mark.reality
