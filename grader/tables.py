@@ -6,8 +6,9 @@ A row that cannot be read costs that row alone. What is held of a file is one ro
 from __future__ import annotations
 
 import csv
+import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from io import StringIO
@@ -120,6 +121,18 @@ def _rest_of_cell(text: str, lines: _Lines, taken: list[tuple[int, str | None]])
 
 def _is_text(text: str) -> bool:
     return text.isascii() or not any("\ud800" <= c <= "\udfff" or c == "\ufffd" for c in text)
+
+
+def columns(header: tuple[str, ...], spellings: Mapping[str, tuple[str, ...]]) -> dict[str, int]:
+    """Find the columns of a header by the names they usually have."""
+    names = [re.sub(r"[\W_]", "", cell.casefold()) for cell in header]
+    found = {}
+    for column, spelt in spellings.items():
+        for name in spelt:
+            if name in names:
+                found[column] = names.index(name)
+                break
+    return found
 
 
 def plain_cells(cells: tuple[str, ...], width: int) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli import options
-from grader.cli.address import Address
+from grader.cli.address import Address, AddressType
 from grader.cli.output import Refused, aside, examples, print_json, printed
 
 if TYPE_CHECKING:
@@ -59,21 +59,32 @@ def _meant_as_option(word: str, known: list[str]) -> bool:
         "grade submit littles-law/3 -5 --dry-run",
         "echo 17 | grade submit littles-law/3 - --json",
         "grade submit exercise-3 none",
+        after="A class: grade submit --answers answers.csv --key week-1/keys/key.json --out gradebook.csv",
     ),
 )
-@options.exercise_id
+@click.argument("address", metavar="ID", type=AddressType(), required=False)
 @click.argument("words", metavar="[ANSWER]", nargs=-1)
 @options.part
 @click.option("--file", "path", metavar="FILE", help="Read the answer from a file of at most 64 KiB.")
+@click.option(
+    "--answers",
+    metavar="FILE",
+    help="The answers to a set, in place of ID and ANSWER: CSV, TOML, JSON, a notebook, or a folder of them.",
+)
+@click.option("--key", metavar="FILE", help="The key.json of the set, with --answers.")
+@click.option("--out", metavar="FILE", help="The gradebook to write, with --answers.")
 @click.option("--dry-run", is_flag=True, help="Only show how the answer is read; nothing is recorded.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever the verdict.")
 @options.as_json
 @options.whose
 def command(
-    address: Address,
+    address: Address | None,
     words: tuple[str, ...],
     part: str | None,
     path: str | None,
+    answers: str | None,
+    key: str | None,
+    out: str | None,
     ledger: str | None,
     student: str | None,
     *,
@@ -84,7 +95,23 @@ def command(
     """Judge an answer and record it; `-` reads it from standard input.
 
     An answer that cannot be read uses up no attempt. Exit status: 0 correct, 1 partial or incorrect, 2 not an answer.
+
+    With --answers it judges a class by the key of its set. A CSV file has a row for each answer (columns student, item,
+    part, answer) or for each student (columns student, 1, 2a, 2b, ...); students are named by code, id or e-mail
+    address. Of several answers to a part the last that can be read counts. Rows that cannot be used are told on stderr
+    and cost only themselves: exit status 1. The same file again adds nothing to the ledger.
     """
+    if answers is not None:
+        if address or words or part or path or dry_run:
+            raise click.UsageError("--answers takes neither an exercise nor an answer beside it, nor --dry-run.")
+        from grader.cli.answers import submit_answers
+
+        status = submit_answers(answers, key, out, ledger, student, as_json=as_json)
+        return 0 if exit_zero else status
+    if key or out:
+        raise click.UsageError("--key and --out go with --answers.")
+    if address is None:
+        raise click.UsageError("Missing argument 'ID'.")
     text = _answer(words, path)
     from grader.cli.learner import learner, part_of
     from grader.judging import judge

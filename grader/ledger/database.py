@@ -89,7 +89,13 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Write alone: nobody else writes meanwhile, all is durable after the block, nothing if it raises."""
+        """Write alone: nobody else writes meanwhile, all is durable after the block, nothing if it raises.
+
+        One inside another is part of it.
+        """
+        if self._connection.in_transaction:
+            yield
+            return
         with _failures(self.path), _transaction(self._connection, "BEGIN IMMEDIATE"):
             yield
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
 
@@ -21,6 +22,7 @@ from grader.ledger.rows import (
     seal,
     table,
     to_column,
+    unpack,
 )
 
 if TYPE_CHECKING:
@@ -52,6 +54,10 @@ _IS_POSED = "SELECT 1 FROM posed WHERE student = ? AND family = ? AND seed = ? A
 _ATTEMPTS = """
 SELECT max(attempt) FROM submission
 WHERE student = ? AND family = ? AND seed = ? AND revision = ? AND part = ? AND verdict <> 'invalid'
+"""
+_SUBMITTED = """
+SELECT family, seed, revision, part, raw, count(*) FROM submission
+WHERE student = ? AND number <= ? GROUP BY family, seed, revision, part, raw
 """
 
 
@@ -87,6 +93,25 @@ class Ledger:
     def close(self) -> None:
         """Close the file. What was written is durable long before."""
         self._database.close()
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Make what is recorded in the block durable at its end, all of it or nothing: a flush for many rows."""
+        with self._database.transaction():
+            yield
+
+    def newest(self) -> int:
+        """Return the number of the newest row, 0 in an empty ledger."""
+        (last,) = self._database.first(_LAST_NUMBER)
+        return last or 0
+
+    def submitted(self, student: str, until: int) -> Iterator[tuple[str, int, int, str, str, int]]:
+        """Give what `student` submitted in the rows up to the number `until`: each text once, and how often.
+
+        A row is family, seed, revision, part, text and count.
+        """
+        for family, seed, revision, part, raw, count in self._database.read(_SUBMITTED, (pack(student), until)):
+            yield unpack(family), int(seed), revision, unpack(part), unpack(raw), count
 
     def pose(self, student: str, exercise: Exercise) -> bool:
         """Record that `student` was shown `exercise`; return whether it is new to the student.
@@ -223,13 +248,13 @@ class Ledger:
 
     def _append(self, kind: type[RowT], /, **fields: Any) -> RowT:
         """Number, date and seal a row, and write it; inside a transaction."""
-        (last,) = self._database.first(_LAST_NUMBER)
+        last = self.newest()
         previous = (
             self._database.first(_LAST_ERASURE)
             if kind is Erasure
             else self._database.first(_LAST_RECEIPT, (pack(fields["student"]),) * 3)
         )
-        fields |= {"number": (last or 0) + 1, "version": __version__, "utc": datetime.now(UTC)}
+        fields |= {"number": last + 1, "version": __version__, "utc": datetime.now(UTC)}
         columns = [to_column(name, fields[name]) for name in kind._fields[:-1]]
         receipt = seal(columns, previous[0] if previous else "")
         self._database.insert(table(kind), kind._fields, (*columns, receipt))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.tables import Broken, Row, plain_cells, rows, unguarded
+from grader.tables import Broken, Row, columns, plain_cells, rows, unguarded
 
 MOST_STUDENTS = 100_000
 LONGEST_CELL = 200
@@ -53,18 +52,6 @@ class Roster:
 
     students: tuple[Student, ...]
     notes: tuple[str, ...]
-
-
-def columns(header: tuple[str, ...], spellings: Mapping[str, tuple[str, ...]]) -> dict[str, int]:
-    """Find the columns of a header by the names they usually have."""
-    names = [re.sub(r"[\W_]", "", cell.casefold()) for cell in header]
-    found = {}
-    for column, spelt in spellings.items():
-        for name in spelt:
-            if name in names:
-                found[column] = names.index(name)
-                break
-    return found
 
 
 def read_roster(path: Path) -> Roster:

@@ -13,12 +13,11 @@ import secrets
 from collections.abc import Mapping
 from pathlib import Path
 
+from grader.codes import FIRST, LENGTH, LETTERS, written
 from grader.stream import Stream
 
 LEAST = 16  # characters
 MOST = 4096  # bytes of a file that holds one
-FIRST, LETTERS = "CDFGHJKMNPQRTVWX", "23456789CDFGHJKMNPQRTVWX"  # no vowels: neither words nor months; no look-alikes
-CODE = 8
 
 
 class BadSecret(ValueError):
@@ -41,8 +40,7 @@ class Secret:
     def code(self, identity: str, turn: int = 0) -> str:
         """Return the code of a student, such as `K7Q2-9XMD`; another `turn` gives another."""
         stream = self.stream("code", identity, turn)
-        text = stream.choice(FIRST) + "".join(stream.choice(LETTERS) for _ in range(CODE - 1))
-        return f"{text[: CODE // 2]}-{text[CODE // 2 :]}"
+        return written(stream.choice(FIRST) + "".join(stream.choice(LETTERS) for _ in range(LENGTH - 1)))
 
     def stream(self, *name: str | int) -> Stream:
         """Return the integers that belong to a name."""
@@ -55,14 +53,6 @@ class Secret:
 
     def _hash(self, *name: str | int) -> bytes:
         return hmac.digest(self._value, json.dumps(name).encode(), "sha256")
-
-
-def plain_code(text: str) -> str:
-    """Return a code as it was given out, however it was typed: `k7q2 9xmd` is `K7Q2-9XMD`."""
-    letters = "".join(c for c in text.upper() if c not in " -\u2010\u2011\u2012\u2013\u2014\u00a0")
-    if len(letters) != CODE or not set(letters) <= set(LETTERS):
-        return text.strip()
-    return f"{letters[: CODE // 2]}-{letters[CODE // 2 :]}"
 
 
 def find_secret(option: str | None, environ: Mapping[str, str], own: Path) -> Secret:

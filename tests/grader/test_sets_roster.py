@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grader.codes import plain_code
 from grader.sets import BadSecret, InvalidRoster, Secret, find_secret, read_roster
-from grader.sets.secret import plain_code
 
 
 @pytest.mark.parametrize(

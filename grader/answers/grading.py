@@ -1,0 +1,134 @@
+"""Grading: each answer finds its part in the key, is judged and recorded, and is entered in the gradebook.
+
+Answers are recorded in batches, each durable before it is acknowledged. What a ledger holds already is not recorded
+again: a file that is given twice, or again after it was cut short, or again with rows added, adds what is new.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from grader.answers.answer import Answer, Unplaced
+from grader.answers.gradebook import Gradebook
+from grader.answers.key import Key, KeyItem
+from grader.exercise import Part
+from grader.feedback import message
+from grader.judging import INVALID, judge
+from grader.ledger import Ledger
+
+BATCH = 500  # answers that become durable together
+
+
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """What it came to so far: how many answers there were, how many of them new; and what of a batch was unreadable."""
+
+    answers: int
+    recorded: int
+    problems: tuple[Unplaced, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """An answer with the part of the key that it answers."""
+
+    answer: Answer
+    student: str
+    item: KeyItem
+    part: Part
+
+
+class Grading:
+    """Grades answers by a key. `nobody` is whose an answer is that names no student, where the key allows it."""
+
+    def __init__(self, key: Key, ledger: Ledger, nobody: str) -> None:
+        self.gradebook = Gradebook(key)
+        self._key, self._ledger, self._nobody = key, ledger, nobody
+        self._begin = ledger.newest()
+        self._before: dict[str, Counter[int]] = {}  # by student: what was recorded before and has not come again yet
+        self._answers = self._recorded = 0
+
+    def grade(self, found: Iterable[Answer | Unplaced]) -> Iterator[Graded]:
+        """Grade answers batch by batch; what is given of a batch is durable.
+
+        Raises:
+            LedgerError: the ledger cannot be used. The batches before are safe.
+            BadKey: the key is damaged.
+        """
+        stream = iter(found)
+        while batch := list(islice(stream, BATCH)):
+            problems: list[Unplaced] = []
+            with self._ledger.together():
+                for entry in batch:
+                    placed = entry if isinstance(entry, Unplaced) else self._placed(entry)
+                    problem = placed if isinstance(placed, Unplaced) else self._graded(placed)
+                    if problem:
+                        problems.append(problem)
+            yield Graded(self._answers, self._recorded, tuple(problems))
+
+    def _placed(self, answer: Answer) -> _Placed | Unplaced:
+        key = self._key
+        named = answer.student or key.student_in(answer.file) or (self._nobody if key.for_everybody else "")
+        student = key.student(named)
+        if student is None:
+            why = f"there is no student {_short(named)} in the key" if named else "no student is named"
+            return _unplaced(answer, "", why)
+        sheet = key.sheet(student)
+        item = sheet.get(answer.item)
+        if item is None:
+            return _unplaced(answer, student, f"the sheet has the exercises {min(sheet)} to {max(sheet)}")
+        part = item.part(answer.part)
+        if part is None:
+            letters = ", ".join(item.parts)
+            why = f"it has no part {_short(answer.part)}" if answer.part else f"it has the parts {letters}; say which"
+            return _unplaced(answer, student, why)
+        return _Placed(answer, student, item, part)
+
+    def _graded(self, placed: _Placed) -> Unplaced | None:
+        answer, student, part = placed.answer, placed.student, placed.part
+        if not answer.text:
+            self.gradebook.know(student)
+            return None
+        self._answers += 1
+        judged = judge(part, answer.text)
+        if self._is_new(placed):
+            self._recorded += 1
+            self._ledger.submit(
+                student,
+                placed.item.exercise,
+                part.part,
+                raw=answer.text,
+                reading=judged.reading,
+                verdict=judged.verdict,
+                score=judged.score,
+                slips=[diagnosis.slip for diagnosis in judged.diagnoses],
+            )
+        readable = judged.verdict != INVALID
+        self.gradebook.enter(student, placed.item.number, part.part, answer.text, readable=readable)
+        if readable:
+            return None
+        reason = message(judged, part).split("\n")[-1].rstrip(".")
+        return _unplaced(answer, student, f"{_short(answer.text)} cannot be read as an answer: {reason}")
+
+    def _is_new(self, placed: _Placed) -> bool:
+        """Say whether an answer is one more than the ledger held of it before this run."""
+        student, exercise = placed.student, placed.item.exercise
+        if student not in self._before:
+            rows = self._ledger.submitted(student, self._begin)
+            self._before[student] = Counter({hash(row[:5]): row[5] for row in rows})
+        name = hash((exercise.family, exercise.seed, exercise.revision, placed.part.part, placed.answer.text))
+        if not self._before[student][name]:
+            return True
+        self._before[student][name] -= 1
+        return False
+
+
+def _unplaced(answer: Answer, student: str, why: str) -> Unplaced:
+    return Unplaced(answer.file, answer.line, student or answer.student, f"{answer.item}{answer.part}", why)
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 40 else f"{text[:40]}...")  # noqa: PLR2004  as much as one line of a message holds
