@@ -71,7 +71,7 @@ def command(name: str | None, section: str | None, verdict: str | None, *, as_js
         click.echo("No statement is like that.")
     elif name is not None:
         for clash in clashes:
-            _print_conflict(clash, {})
+            _print_conflict(clash, _verdicts(clashes, [], impl))
         for fields in found:
             _print_claim(fields)
     else:
@@ -148,18 +148,18 @@ def _print_all(clashes: list[dict[str, Any]], found: list[dict[str, Any]], verdi
         click.echo()
         printed(section, "blue")
         for fields in inside:
-            _print_claim(fields, linked=True)
+            _print_claim(fields)
 
 
 def _print_conflict(clash: dict[str, Any], verdicts: dict[str, str]) -> None:
     click.echo(wrapped(f"{clash['id']:<{INDENT}}{clash['says']}", INDENT))
     _line(f"Computed: {clash['numbers']}.")
     _line(f"Decided: {clash['resolution']}")
-    met = [f"{name} ({verdicts[name]})" if name in verdicts else name for name in clash["claims"]]
+    met = [f"{name} ({verdicts[name]})" for name in clash["claims"]]
     _line(f"Statements: {', '.join(met)}.")
 
 
-def _print_claim(fields: dict[str, Any], *, linked: bool = False) -> None:
+def _print_claim(fields: dict[str, Any]) -> None:
     printed(f"{fields['id']:<{INDENT}}{fields['verdict']}", COLOURS.get(fields["verdict"]))
     _line(fields["says"])
     if fields["assumption"]:
@@ -170,7 +170,7 @@ def _print_claim(fields: dict[str, Any], *, linked: bool = False) -> None:
         _line(f"Not checked: {fields['unchecked']}.")
     if fields["contradicts"]:
         _line(f"Contradicts {', '.join(fields['contradicts'])}.")
-    if linked and fields["conflicts"]:
+    if fields["conflicts"]:
         _line(f"Conflicts: {', '.join(fields['conflicts'])}.")
 
 
