@@ -15,13 +15,13 @@ from spec.catalog.config_shapes import (
     NOTHING,
     beside_routed,
     decoder,
-    equal_heads,
     every_layer_has_experts,
     every_layer_slides,
     experts,
     late_layers_slide,
     sizes,
     some_layers_slide,
+    spanning,
 )
 
 if TYPE_CHECKING:
@@ -89,9 +89,8 @@ def _stablelm(c: Fields) -> Traits:
     if c.flag("qk_layernorm", default=False):
         raise c.uncovered("qk_layernorm is true, and every head has a norm of its own")
     norms = 1 if c.flag("use_parallel_residual", default=False) else 2
-    head = c.default("head_dim", equal_heads(c, "hidden_size", found["hidden"], found["heads"]))
     bias = c.flag("use_qkv_bias", default=False)
-    return found | {"head_dim": head, "norm": "layernorm", "norms_per_layer": norms, "qkv_bias": bias}
+    return found | {"head_dim": spanning(c, found), "norm": "layernorm", "norms_per_layer": norms, "qkv_bias": bias}
 
 
 def _nemotron(c: Fields) -> Traits:
@@ -158,6 +157,11 @@ def _phi3(c: Fields) -> Traits:
 def _qwen2(c: Fields) -> Traits:
     found = decoder(c, tied=False)
     return found | {"qkv_bias": True} | late_layers_slide(c, found["layers"])
+
+
+def _qwen2_vl(c: Fields) -> Traits:
+    found = sizes(c, tied=False)
+    return found | {"head_dim": spanning(c, found), "qkv_bias": True} | late_layers_slide(c, found["layers"])
 
 
 def _mimo(c: Fields) -> Traits:
@@ -297,8 +301,8 @@ READERS: Mapping[str, Callable[[Fields], Traits]] = MappingProxyType(
         "phi3": _phi3,
         "phimoe": _phimoe,
         "qwen2": _qwen2,
-        "qwen2_5_vl_text": _qwen2,
-        "qwen2_vl_text": _qwen2,
+        "qwen2_5_vl_text": _qwen2_vl,
+        "qwen2_vl_text": _qwen2_vl,
         "qwen3": _qwen3,
         "qwen3_moe": _qwen3_moe,
         "qwen3_vl_text": _qwen3,

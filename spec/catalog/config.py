@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spec.catalog.architectures import NESTED, READERS
 from spec.catalog.config_fields import (
@@ -21,6 +21,9 @@ from spec.catalog.config_fields import (
 )
 from spec.catalog.entries import Model
 from spec.catalog.uncovered import UNCOVERED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 __all__ = [
     "Config",
@@ -115,7 +118,8 @@ def _fields(file: str, said: dict[str, Any], model_type: str) -> Fields:
     if model_type in READERS or model_type in UNCOVERED:
         return Fields(file, model_type, said)
     if model_type not in NESTED:
-        raise _unknown(file, "model_type", model_type)
+        # A model around another one is no misspelling of that one: llava is no llama.
+        raise _unknown(file, model_type, NESTED if NESTED_IN in said else (*READERS, *NESTED))
     nested, nest = said.get(NESTED_IN), NESTED[model_type]
     if nested is None and nest.flat and "hidden_size" in said:
         return Fields(file, nest.kinds[0], said)
@@ -128,14 +132,14 @@ def _fields(file: str, said: dict[str, Any], model_type: str) -> Fields:
     return Fields(file, inner, nested, f"{NESTED_IN}.", said, nest.tied)
 
 
-def _unknown(file: str, name: str, model_type: str) -> UnknownArchitecture:
+def _unknown(file: str, model_type: str, among: Iterable[str]) -> UnknownArchitecture:
     """Ask about a likely misspelling; another number in the name is another architecture, not a misspelling."""
     from difflib import get_close_matches
 
     typed = model_type.casefold().replace("-", "_")
-    known = [k for k in (*READERS, *NESTED) if not _number(typed) or _number(k) in {"", _number(typed)}]
+    known = [k for k in among if not _number(typed) or _number(k) in {"", _number(typed)}]
     likely = get_close_matches(typed, known, n=SUGGESTIONS, cutoff=ALIKE) if len(typed) <= LONGEST_NAME else []
-    return UnknownArchitecture(file, name, model_type, (typed,) if typed in likely else tuple(likely))
+    return UnknownArchitecture(file, "model_type", model_type, (typed,) if typed in likely else tuple(likely))
 
 
 def _number(name: str) -> str:

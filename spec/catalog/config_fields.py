@@ -146,6 +146,16 @@ class Fields:
             return self._use(name, None)
         return self.default(name, default) if name not in self.said else self.size(name, least=least)
 
+    def fixed(self, name: str, value: int) -> int:
+        """Return a size that follows from others.
+
+        Raises:
+            InvalidField: the file says something else.
+        """
+        if self.size(name, default=value) != value:
+            raise self.invalid(name, f"write {value}, which follows from the other sizes")
+        return value
+
     def flag(self, name: str, *, default: bool) -> bool:
         """Return a yes or no.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from spec.catalog.config_shapes import HEAD_EACH, decoder, equal_heads
+from spec.catalog.config_shapes import HEAD_EACH, decoder, equal_heads, sizes, spanning
 
 if TYPE_CHECKING:
     from spec.catalog.config_fields import Fields
@@ -24,7 +24,7 @@ def _classic(c: Fields, *, tied: bool) -> Traits:
         "vocab": c.size("vocab_size"),
         "tied": c.tied(default=tied),
         "gated": False,
-        "window": c.size("n_positions"),
+        "window": c.size("n_positions", "max_position_embeddings"),
         "norm": "layernorm",
         "mlp_bias": True,
     }
@@ -48,7 +48,8 @@ def gptj(c: Fields) -> Traits:
 
 def gpt_neox(c: Fields) -> Traits:
     """Read a GPT-NeoX or a Pythia."""
-    found = decoder(c, tied=False, usual=HEAD_EACH)
+    found = sizes(c, tied=False, usual=HEAD_EACH)
+    found |= {"kv_heads": c.fixed("num_key_value_heads", found["heads"]), "head_dim": spanning(c, found)}
     bias = c.flag("attention_bias", default=True)
     return found | {"gated": False, "norm": "layernorm", "qkv_bias": bias, "o_bias": bias, "mlp_bias": True}
 
@@ -91,7 +92,7 @@ def opt(c: Fields) -> Traits:
 
 def mpt(c: Fields) -> Traits:
     """Read an MPT: norms without shift, and distances in place of positions."""
-    hidden, heads = c.size("d_model"), c.size("n_heads")
+    hidden, heads = c.size("d_model", "hidden_size"), c.size("n_heads", "num_attention_heads")
     if c.size("expansion_ratio", default=4) != 4:  # noqa: PLR2004  the only ratio that its class in transformers builds
         raise c.uncovered("expansion_ratio is not 4, and its class builds no other inner size")
     if not c.flag("no_bias", default=True):
@@ -103,7 +104,7 @@ def mpt(c: Fields) -> Traits:
     if said.get("qk_ln") or not said.get("alibi", True):
         raise c.uncovered("attn_config asks for norms of queries or for learned positions, and its class builds none")
     return {
-        "layers": c.size("n_layers"),
+        "layers": c.size("n_layers", "num_hidden_layers"),
         "hidden": hidden,
         "heads": heads,
         "kv_heads": heads,

@@ -57,6 +57,11 @@ def equal_heads(c: Fields, name: str, hidden: int, heads: int) -> int:
     return hidden // heads
 
 
+def spanning(c: Fields, found: Traits) -> int:
+    """Return the head size of an architecture that leaves no choice of it."""
+    return c.fixed("head_dim", equal_heads(c, "hidden_size", found["hidden"], found["heads"]))
+
+
 # Sliding windows
 
 

@@ -10,7 +10,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"  # before the import, which reads it
 
 import torch
 import transformers
-from transformers import CONFIG_MAPPING, AutoModelForCausalLM, AutoModelForImageTextToText
+from transformers import CONFIG_MAPPING, AutoModelForCausalLM, AutoModelForImageTextToText, DynamicCache
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,3 +52,9 @@ def cache_bytes(model: Any, tokens: int) -> int:
         cache = model(input_ids=prompt, use_cache=True).past_key_values
     tensors = [tensor for layer in cache.layers for tensor in (layer.keys, layer.values)]
     return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
+
+
+def windows(model: Any) -> list[int]:
+    """Give the window of each layer that slides."""
+    layers = DynamicCache(config=model.config.get_text_config()).layers
+    return [layer.sliding_window for layer in layers if layer.is_sliding]
