@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
-from spec.serving.cache import CacheManager
+from spec.serving.cache import CacheManager, Chain
 from spec.serving.request import Job, State
 
 
@@ -133,7 +133,7 @@ class Admission:
         self.flight[job.name] = job
         job.state, job.reserved = State.RUNNING, tokens
         job.reused = self._here(job)
-        if self.cache.reserve(job.name, tokens, job.request.chain) is None:
+        if self.cache.reserve(job.name, tokens, self._chain(job)) is None:
             raise OutOfMemory(job)
         self.cache.pin(job.name)
 
@@ -170,13 +170,16 @@ class Admission:
 
     def _fits(self, job: Job) -> bool:
         tokens = self.tokens(job)
-        if not self.cache.fits(job.name, tokens, job.request.chain):
+        if not self.cache.fits(job.name, tokens, self._chain(job)):
             return False
         # What it shares with others counts here too, so that the watermark errs on the side of room.
         free = self._kept_free if self.flight else 0
         return not free or self.cache.blocks(tokens) + free <= self.cache.available
 
+    def _chain(self, job: Job) -> Chain:
+        return job.request.chain[: job.request.prompt // self.cache.block_size]
+
     def _here(self, job: Job) -> int:
         """Count the leading tokens that are cached; the last one is always worked on, since it gives the next."""
         kept = min(job.request.history, self.cache.tokens(job.name)) if job.name in self.cache else 0
-        return min(max(kept, self.cache.shared(job.request.chain)), job.prompt - 1)
+        return min(max(kept, self.cache.shared(self._chain(job))), job.prompt - 1)
