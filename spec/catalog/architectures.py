@@ -65,8 +65,7 @@ def _seed_oss(c: Fields) -> Traits:
 def _hunyuan(c: Fields) -> Traits:
     found = decoder(c, tied=False, usual={"head_dim": c.size("head_dim")})  # its class has no size of its own
     _always_norms_heads(c)
-    bias = c.flag("attention_bias", default=False)
-    return found | {"qk_norm": True, "qkv_bias": bias, "o_bias": bias}
+    return found | _normed_heads(c)
 
 
 def _ernie(c: Fields) -> Traits:
@@ -170,9 +169,17 @@ def _mimo(c: Fields) -> Traits:
 
 
 def _qwen3(c: Fields) -> Traits:
-    found = decoder(c, tied=False, usual={"head_dim": 128})
+    found = _qwen3_vl(c)
+    return found | late_layers_slide(c, found["layers"])
+
+
+def _qwen3_vl(c: Fields) -> Traits:
+    return decoder(c, tied=False, usual={"head_dim": 128}) | _normed_heads(c)
+
+
+def _normed_heads(c: Fields) -> Traits:
     bias = c.flag("attention_bias", default=False)
-    return found | {"qk_norm": True, "qkv_bias": bias, "o_bias": bias} | late_layers_slide(c, found["layers"])
+    return {"qk_norm": True, "qkv_bias": bias, "o_bias": bias}
 
 
 def _always_norms_heads(c: Fields) -> None:
@@ -181,15 +188,17 @@ def _always_norms_heads(c: Fields) -> None:
 
 
 def _qwen3_moe(c: Fields) -> Traits:
-    found = decoder(c, tied=False)
-    every_layer_has_experts(c)
     if c.flag("use_sliding_window", default=False):
         raise c.uncovered("use_sliding_window is true, and which of its layers slide differs between servers")
     c.ignore("sliding_window", "max_window_layers")
+    return _qwen3_vl_moe(c)
+
+
+def _qwen3_vl_moe(c: Fields) -> Traits:
+    found = decoder(c, tied=False)
+    every_layer_has_experts(c)
     _always_norms_heads(c)
-    bias = c.flag("attention_bias", default=False)
-    routed = experts(c, "num_experts")
-    return found | {"qk_norm": True, "qkv_bias": bias, "o_bias": bias} | routed
+    return found | _normed_heads(c) | experts(c, "num_experts")
 
 
 def _glm(c: Fields) -> Traits:
@@ -305,8 +314,8 @@ READERS: Mapping[str, Callable[[Fields], Traits]] = MappingProxyType(
         "qwen2_vl_text": _qwen2_vl,
         "qwen3": _qwen3,
         "qwen3_moe": _qwen3_moe,
-        "qwen3_vl_text": _qwen3,
-        "qwen3_vl_moe_text": _qwen3_moe,
+        "qwen3_vl_text": _qwen3_vl,
+        "qwen3_vl_moe_text": _qwen3_vl_moe,
         "seed_oss": _seed_oss,
         "smollm3": _smollm3,
         "stablelm": _stablelm,

@@ -125,6 +125,8 @@ def complaint(folder: Path, said: object) -> str:
         ({"model_type": "gpt_neox", "num_key_value_heads": 8, "head_dim": 16},
          "head_dim = 16: write 8, which follows from the other sizes"),
         ({"model_type": "qwen2_vl", "head_dim": 16}, "head_dim = 16: write 8, which follows from the other sizes"),
+        ({"model_type": "qwen3_vl", "text_config": NESTED_LLAMA["text_config"] | {"sliding_window": 9}},  # type: ignore[operator]
+         "the architecture qwen3_vl_text is not covered: it has no text_config.sliding_window, and the file says 9"),
         ({"model_type": "stablelm", "head_dim": 16}, "head_dim = 16: write 8, which follows from the other sizes"),
         (QWEN_MOE | {"num_local_experts": 7}, "num_local_experts = 7: write 8, as for num_experts"),
         ({"model_type": "opt", "max_position_embeddings": 9, "ffn_dim": 7, "_remove_final_layer_norm": True},
