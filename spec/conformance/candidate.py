@@ -10,7 +10,7 @@ import sys
 import threading
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import FrameType
 from typing import Any, Protocol
@@ -72,14 +72,11 @@ class Python:
 
     def __init__(self, thing: Any, title: str = "", time_limit: float = TIME_LIMIT) -> None:
         self.thing, self.title, self.time_limit = thing, title or _title(thing), time_limit
-        self.declared = Declared(exact=True) if isinstance(thing, Reference) else declared(_attributes(thing))
+        self.declared = Declared(exact=True) if isinstance(thing, Reference) else declared(partial(attribute, thing))
         self.takes = cache(self._takes)
 
     def _function(self, name: str) -> Callable[..., Any] | None:
-        try:
-            found = getattr(self.thing, name, None)
-        except Exception:  # noqa: BLE001  an object of others may compute its attributes
-            return None
+        found = attribute(self.thing, name)
         return found if callable(found) and not inspect.isclass(found) else None
 
     def _takes(self, function: str) -> tuple[Takes, ...]:
@@ -120,7 +117,7 @@ class Python:
 
     def manager(self) -> Any:
         """Return its class `CacheManager`, or None."""
-        found = None if isinstance(self.thing, Reference) else getattr(self.thing, "CacheManager", None)
+        found = None if isinstance(self.thing, Reference) else attribute(self.thing, "CacheManager")
         return found if callable(found) else None
 
     def close(self) -> None:
@@ -133,11 +130,15 @@ def _said(error: BaseException) -> str:
 
 
 def _title(thing: Any) -> str:
-    return str(getattr(thing, "__name__", "")) or type(thing).__name__
+    return str(attribute(thing, "__name__", "")) or type(thing).__name__
 
 
-def _attributes(thing: Any) -> Callable[[str, Any], Any]:
-    return lambda name, default: getattr(thing, name, default)
+def attribute(thing: Any, name: str, default: Any = None) -> Any:
+    """Return an attribute of an object of others, which may compute it and fail."""
+    try:
+        return getattr(thing, name, default)
+    except Exception:  # noqa: BLE001  whatever it raises, it has no such attribute
+        return default
 
 
 def limited(call: Callable[[], Any], seconds: float) -> Any:

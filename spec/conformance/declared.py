@@ -37,13 +37,15 @@ class Declared:
         units: the unit in which it takes and returns a quantity, by the quantity's name, where that is not its own.
         assumes: values of the quantities that it fixes and does not take.
         tolerances: relative closeness by the name of a function; `""` stands for all others.
-        exact: it takes Fractions, so it is never given a float.
+        exact: it calculates with Fractions and never rounds.
+        fractions: it is given Fractions, whatever it does with them.
     """
 
     units: Mapping[str, Unit] = field(default_factory=dict)
     assumes: Mapping[str, Exact] = field(default_factory=dict)
     tolerances: Mapping[str, Fraction] = field(default_factory=dict)
     exact: bool = False
+    fractions: bool = False
 
     def unit_name(self, name: str) -> str:
         """Return the unit in which the candidate states a quantity."""
@@ -68,7 +70,7 @@ class Declared:
     def passed(self, name: str, value: Exact) -> Exact | float:
         """Return the number to give the candidate: an int where it is whole in its unit, else a float."""
         found = Fraction(self.stated(name, value))
-        return found.numerator if found.denominator == 1 else found if self.exact else float(found)
+        return found.numerator if found.denominator == 1 else found if self.exact or self.fractions else float(found)
 
     def blurred(self, name: str, value: Exact) -> bool:
         """Say whether the candidate cannot but calculate with a rounded number for this value."""

@@ -79,32 +79,32 @@ Explanation = tuple[Likeness, Callable[[Values], Right]]
 
 
 def _first(explanations: Iterator[Explanation], replies: Sequence[Reply], near: Fraction, most: int) -> list[Likeness]:
-    found: list[Likeness] = []
-    for likeness, predicts in explanations:
-        if len(found) < most and _explains(predicts, replies, near):
-            found.append(likeness)
-    return found
+    """Return the first explanations of those that miss the fewest answers."""
+    found = [(likeness, _misses(predicts, replies, near)) for likeness, predicts in explanations]
+    fewest = min((misses for _, misses in found if misses is not None), default=None)
+    return [likeness for likeness, misses in found if misses is not None and misses == fewest][:most]
 
 
-def _explains(predicts: Callable[[Values], Right], replies: Sequence[Reply], near: Fraction) -> bool:
+def _misses(predicts: Callable[[Values], Right], replies: Sequence[Reply], near: Fraction) -> int | None:
+    """Return how many answers an explanation misses, or None where it explains too few."""
     # A quotient that is whole but for the rounding of floats may be floored to either side.
-    differing, spare = 0, len(replies) // 20 if replies[0].asked.counts else 0
+    differing, missed, spare = 0, 0, len(replies) // 20 if replies[0].asked.counts else 0
     for reply in replies:
         try:
             there = predicts(reply.values)
         except (NoPoint, OutsideDomain, ZeroDivisionError, TypeError, ValueError):
-            return False
+            return None
         if isinstance(there, Infeasible):
             if isinstance(reply.right, Infeasible):
                 continue  # where there is no value, what stands for it says nothing
-            return False
+            return None
         if _close(reply.got, there, near):  # type: ignore[arg-type]  # Nothing is left out above
             differing += bool(reply.wrong)
-        elif spare:
-            spare -= 1
+        elif missed < spare:
+            missed += 1
         else:
-            return False
-    return differing >= FEWEST
+            return None
+    return missed if differing >= FEWEST else None
 
 
 def _close(one: Exact, other: Exact, near: Fraction) -> bool:

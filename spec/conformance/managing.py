@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 from spec.conformance.answers import shortened
@@ -108,11 +109,18 @@ class Trial:
         return self._told
 
     def _small(self, run: Run, name: str) -> str:
-        def fails(steps: Sequence[Step]) -> bool:
-            broken = self._broken(Run(run.capacity, run.block_size, tuple(steps)))
+        """Tell a run in its shortest form, on the smallest cache."""
+
+        def fails(tried: Run) -> bool:
+            broken = self._broken(tried)
             return broken is not None and broken[0] == name
 
-        steps = fewer(run.steps, fails)
+        for capacity, block_size in product(range(1, run.capacity + 1), (1, run.block_size)):
+            tried = Run(capacity, block_size, run.steps)
+            if fails(tried):
+                run = tried
+                break
+        steps = fewer(run.steps, lambda some: fails(Run(run.capacity, run.block_size, tuple(some))))
         last = self._broken(Run(run.capacity, run.block_size, tuple(steps))) or ("", "")
         did = ", ".join(map(str, steps))
         return f"With capacity={run.capacity} and block_size={run.block_size}, after {did}: {last[1]}"

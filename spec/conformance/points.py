@@ -48,6 +48,13 @@ BY_NAME: dict[str, tuple[Exact, ...]] = {
     "sliding_window": (128, 1024, 4096),
     "dense_layers": (0, 1, 3),
     "scale_width": (0, 2, 4),
+    # Most of these partitions leave something to the cache.
+    "gpu_memory": (16 * GIB, 24 * GB, 40 * GB, 80 * GB, 85_899_345_920, 141 * GB),
+    "gpu_memory_reported": (16 * GIB, 24 * GB, 40 * GB, 80 * GB, 85_899_345_920, 141 * GB),
+    "weights": (GB, 3 * GB, 8 * GB, 14 * GB, 16 * GIB, 26 * GB, 140 * GB),
+    "activations": (0, GB, 2 * GIB, 8 * GB),
+    "safety_margin": (0, GB, 4 * GB, 4 * GIB),
+    "runtime_memory": (0, GB, 2 * GIB),
 }
 ROWS = {"compute": "gpus", "bandwidth": "gpus"}
 

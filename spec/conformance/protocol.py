@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import IO, Any, cast
@@ -45,10 +46,11 @@ class Program:
         try:
             described = self._ask({"describe": True})
             self._functions = _functions(described)
+            says = declared(lambda word, default: described.get(word.lower(), default))
         except Unusable:
             self.close()
             raise
-        self.declared = declared(lambda word, default: described.get(word.lower(), default))
+        self.declared = replace(says, fractions=True)
         self.title = str(described.get("name", self.title))
 
     def takes(self, function: str) -> tuple[Takes, ...]:
@@ -76,7 +78,10 @@ class Program:
 
     def _exchange(self, question: dict[str, Any]) -> dict[str, Any] | Fault:
         running = self._running or self._start()
-        if not self._lines.empty() and (unasked := self._lines.get()) is not None:
+        if not self._lines.empty():
+            unasked = self._lines.get()
+            if unasked is None:
+                return self._ended(running)
             return Fault("nonsense", f"wrote a line that nobody asked for: {shortened(unasked)!r}")
         to = cast("IO[str]", running.stdin)
         try:

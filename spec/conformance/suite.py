@@ -15,8 +15,8 @@ from typing import Any
 from spec.conformance import managing, padding
 from spec.conformance.answers import Fault
 from spec.conformance.asking import Asked, Values, asked
-from spec.conformance.candidate import TIME_LIMIT, Candidate, Python
-from spec.conformance.declared import Unusable, known, suggestion
+from spec.conformance.candidate import TIME_LIMIT, Candidate, Python, attribute
+from spec.conformance.declared import Declared, Unusable, known, suggestion
 from spec.conformance.judging import ANOTHER, Failed, Judge, Reply, Skipped
 from spec.conformance.looks_like import Likeness, looks_like
 from spec.conformance.points import fixing, points
@@ -346,7 +346,7 @@ def check(
     Raises:
         Unusable: what the candidate declares cannot be understood, there is no such law, or the candidate is gone.
     """
-    its = candidate if hasattr(candidate, "takes") and hasattr(candidate, "declared") else None
+    its = candidate if isinstance(attribute(candidate, "declared"), Declared) else None
     suite = Suite(its or Python(candidate, time_limit=time_limit), examples, laws, explains=not until_broken)
     tally = Tally(suite)
     for one in suite.checks():
