@@ -50,6 +50,14 @@ class Fault:
 Answer = Number | bool | Nothing | Unsupported | Fault
 
 
+def attribute(thing: Any, name: str, default: Any = None) -> Any:
+    """Return an attribute of an object of others, which may compute it and fail."""
+    try:
+        return getattr(thing, name, default)
+    except Exception:  # noqa: BLE001  whatever it raises, it has no such attribute
+        return default
+
+
 def read(value: Any) -> Answer:
     """Read what a function returned."""
     if isinstance(value, bool):
@@ -64,7 +72,7 @@ def read(value: Any) -> Answer:
         return Nothing("no value", unlimited=value.why == "unbounded")
     if isinstance(value, Decimal):
         return Number(whole(Fraction(value)), rounded=True) if value.is_finite() else _float(float(value))
-    if getattr(value, "shape", None) == () and hasattr(value, "item"):  # a scalar of NumPy or one of its kin
+    if attribute(value, "shape") == () and callable(attribute(value, "item")):  # a scalar of NumPy or one of its kin
         inner = value.item()
         return Fault("type", _returned(value)) if inner is value else read(inner)
     return Fault("type", _returned(value))

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Protocol
 
-from spec.conformance.answers import Answer, Fault, Nothing, Unsupported, read, shortened
+from spec.conformance.answers import Answer, Fault, Nothing, Unsupported, attribute, read, shortened
 from spec.conformance.declared import Declared, Unusable, declared
 from spec.invariants.reference import Reference, Unanswered
 
@@ -131,14 +131,6 @@ def _said(error: BaseException) -> str:
 
 def _title(thing: Any) -> str:
     return str(attribute(thing, "__name__", "")) or type(thing).__name__
-
-
-def attribute(thing: Any, name: str, default: Any = None) -> Any:
-    """Return an attribute of an object of others, which may compute it and fail."""
-    try:
-        return getattr(thing, name, default)
-    except Exception:  # noqa: BLE001  whatever it raises, it has no such attribute
-        return default
 
 
 def limited(call: Callable[[], Any], seconds: float) -> Any:

@@ -13,9 +13,9 @@ from functools import partial
 from typing import Any
 
 from spec.conformance import managing, padding
-from spec.conformance.answers import Fault
+from spec.conformance.answers import Fault, attribute
 from spec.conformance.asking import Asked, Values, asked
-from spec.conformance.candidate import TIME_LIMIT, Candidate, Python, attribute
+from spec.conformance.candidate import TIME_LIMIT, Candidate, Python
 from spec.conformance.declared import Declared, Unusable, known, suggestion
 from spec.conformance.judging import ANOTHER, Failed, Judge, Reply, Skipped
 from spec.conformance.looks_like import Likeness, looks_like
