@@ -73,3 +73,23 @@ with author_order():
         section="batching",
         slips=[Slip("whole-batch", "That is the rate of the whole batch.", q.batch / q.decode_step_time)],
     )
+    mean_length = Identity(
+        q.mean_length,
+        q.total_length / q.batch,
+        says="The mean is the sum over the number of sequences.",
+        section="batching",
+    )
+    padding_waste = Identity(
+        q.padding_waste,
+        1 - q.mean_length / q.longest_length,
+        says="A padded batch is as long as its longest sequence for each of them: what is above the mean is padding.",
+        section="batching",
+        slips=[
+            Slip("useful-for-waste", "That is the share that is no padding.", q.mean_length / q.longest_length),
+            Slip(
+                "padding-to-useful",
+                "The padding was compared with the useful tokens instead of with the whole batch.",
+                q.longest_length / q.mean_length - 1,
+            ),
+        ],
+    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sympy
+
 from spec import quantities as q
 from spec.laws import Identity, Slip, author_order
 
@@ -27,4 +29,19 @@ with author_order():
         / (q.flops_per_token * q.prompt + q.prefill_attention_flops),
         says="Twice the prompt costs twice the matrix work and four times the attention.",
         section="ttft",
+    )
+    prefill_cost_ratio_of_length = Identity(
+        q.prefill_cost_ratio,
+        (2 * q.flops_per_token + 4 * q.attention_flops_per_pair * q.prompt)
+        / (q.flops_per_token + q.attention_flops_per_pair * q.prompt),
+        name="prefill_cost_ratio_of_length",
+        says="The ratio grows with the prompt from two towards four.",
+        section="ttft",
+        slips=[
+            Slip(
+                "linear-cost",
+                "The cost was taken to double with the prompt; attention grows with its square.",
+                sympy.Integer(2),
+            ),
+        ],
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sympy
+
 from spec import quantities as q
 from spec.laws import Identity, Slip, author_order
 from spec.parameters import embeddings, last, norms, positions
@@ -85,6 +87,40 @@ with author_order():
                 "total-for-active",
                 "All experts were counted; a token meets only some of them.",
                 outside + dense + routed,
+            )
+        ],
+    )
+    routed_everywhere = q.layers * ((q.experts + q.shared_experts) * q.expert_parameters + q.router_parameters)
+    met_everywhere = q.layers * ((q.experts_per_token + q.shared_experts) * q.expert_parameters + q.router_parameters)
+    parameters_of_experts = Identity(
+        q.parameters,
+        outside + routed_everywhere,
+        name="parameters_of_experts",
+        says="Where every layer has experts there is no dense network to count.",
+        section="model-weights",
+        superseded_by=(q.dense_layers,),
+        slips=[
+            Slip(
+                "active-for-total",
+                "Only the experts that one token meets were counted; all of them are stored.",
+                outside + met_everywhere,
+                unless=sympy.Eq(q.experts, q.experts_per_token),
+            )
+        ],
+    )
+    active_parameters_of_experts = Identity(
+        q.active_parameters,
+        outside + met_everywhere,
+        name="active_parameters_of_experts",
+        says="Where every layer has experts, one token meets the shared ones and those that each router picks.",
+        section="model-weights",
+        superseded_by=(q.dense_layers,),
+        slips=[
+            Slip(
+                "total-for-active",
+                "All experts were counted; a token meets only some of them.",
+                outside + routed_everywhere,
+                unless=sympy.Eq(q.experts, q.experts_per_token),
             )
         ],
     )

@@ -41,6 +41,7 @@ with author_order():
         constant="1/token",
         says="Latent attention keeps one compressed vector and one rotary key.",
         section="kv-cache",
+        superseded_by=(q.rope_width,),
         source="DeepSeek-V2 technical report, multi-head latent attention",
     )
 
@@ -79,6 +80,7 @@ with author_order():
         not_invertible=dict.fromkeys((q.layers, q.sliding_layers), OF_THE_MODEL),
         says="The caches of all sequences fit the budget when some layers keep only a window.",
         section="memory-budgeting",
+        superseded_by=(q.tensor_parallel,),
         source=ENGINES,
         slips=[
             Slip(
@@ -107,6 +109,62 @@ with author_order():
                 "Whole blocks are kept; the last one was counted in part.",
                 tokens_of_layers * q.kv_bytes_per_layer,
                 unless=sympy.Eq(q.block_size, 1),
+            ),
+        ],
+    )
+    fits_mixed_in_blocks = Bound(
+        "fits_mixed_in_blocks",
+        q.concurrency * (((q.layers - q.sliding_layers) * whole + q.sliding_layers * windowed) * q.kv_bytes_per_layer)
+        <= q.kv_budget,
+        constant="1/sequence",
+        where=[q.sliding_layers <= q.layers],
+        both_ways={q.sliding_layers: CAPPED, q.block_size: UNEVEN},
+        not_invertible={**dict.fromkeys((q.layers, q.sliding_layers), OF_THE_MODEL), q.block_size: UNEVEN},
+        says="The whole blocks of all sequences fit the budget when some layers keep only a window.",
+        section="memory-budgeting",
+        source=ENGINES,
+        superseded_by=(q.tensor_parallel,),
+        slips=[
+            Slip(
+                "last-block-dropped",
+                "Whole blocks are kept; the last one was counted in part.",
+                q.concurrency * (tokens_of_layers * q.kv_bytes_per_layer) <= q.kv_budget,
+                unless=sympy.Eq(q.block_size, 1),
+            ),
+        ],
+    )
+    kv_bytes_of_sequences = Identity(
+        q.kv_bytes_total,
+        q.concurrency * q.kv_bytes_per_sequence,
+        name="kv_bytes_of_sequences",
+        constant="1/sequence",
+        says="Equal sequences cache together as often what one of them caches.",
+        section="kv-cache",
+        slips=[Slip("one-sequence", "The cache of one sequence was given for all of them.", q.kv_bytes_per_sequence)],
+    )
+    request = q.prompt + q.output
+    gpu_holds_mixed = Bound(
+        "gpu_holds_mixed",
+        q.sequences_per_gpu
+        * (
+            ((q.layers - q.sliding_layers) * request + q.sliding_layers * sympy.Min(request, q.sliding_window))
+            * q.kv_bytes_per_layer
+        )
+        <= q.kv_budget,
+        constant="GPU/sequence",
+        where=[q.sliding_layers <= q.layers],
+        both_ways={q.sliding_layers: CAPPED},
+        not_invertible=dict.fromkeys((q.layers, q.sliding_layers), OF_THE_MODEL),
+        says="One GPU holds the full prompt and output of each of its sequences when some layers keep only a window.",
+        section="sizing",
+        source=ENGINES,
+        superseded_by=(q.tensor_parallel,),
+        slips=[
+            Slip(
+                "window-ignored",
+                "The sliding window was ignored: those layers keep only its tokens.",
+                q.sequences_per_gpu * (q.layers * request * q.kv_bytes_per_layer) <= q.kv_budget,
+                unless=sympy.Eq(q.sliding_layers, 0),
             ),
         ],
     )

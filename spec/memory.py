@@ -37,7 +37,7 @@ with author_order():
         constant="1/token",
         says="One key and one value vector per layer, for every token kept.",
         section="kv-cache",
-        superseded_by=(q.kv_lora_rank,),
+        superseded_by=(q.kv_lora_rank, q.scale_width),
         slips=[
             Slip(
                 "values-forgotten",
@@ -114,6 +114,7 @@ with author_order():
         constant="1/token",
         says="Latent attention keeps one compressed vector and one rotary key per layer: no factor 2 and no heads.",
         section="kv-cache",
+        superseded_by=(q.rope_width,),
         source="DeepSeek-V2 technical report, multi-head latent attention",
         slips=[
             Slip(
@@ -165,7 +166,7 @@ with author_order():
         q.gpu_memory - q.weights - q.activations - q.safety_margin,
         says="Weights, activations and the safety margin come off the GPU's memory; the KV cache gets the rest.",
         section="memory-budgeting",
-        superseded_by=(q.memory_utilization,),
+        superseded_by=(q.memory_utilization, q.tensor_parallel),
         slips=[
             Slip(
                 "margin-forgotten",
@@ -205,6 +206,7 @@ with author_order():
         where=[q.weights <= q.gpu_memory],
         says="The activation reserve is a share of what the weights leave.",
         section="memory-budgeting",
+        superseded_by=(q.tensor_parallel,),
         slips=[
             Slip(
                 "share-of-total",
@@ -227,6 +229,7 @@ with author_order():
         where=[q.weights <= q.gpu_memory],
         says="The safety margin is a share of what the weights leave.",
         section="memory-budgeting",
+        superseded_by=(q.tensor_parallel,),
     )
     kv_budget_by_shares = Identity(
         q.kv_budget,
@@ -238,6 +241,7 @@ with author_order():
         where=[q.weights <= q.gpu_memory, q.activation_share_of_remaining + q.safety_share_of_total < 1],
         says="The partition in one line: activations a share of what the weights leave, the margin of the whole.",
         section="memory-budgeting",
+        superseded_by=(q.tensor_parallel,),
         slips=[
             Slip(
                 "both-of-total",
@@ -267,7 +271,7 @@ with author_order():
         q.token_capacity * q.kv_bytes_per_token <= q.kv_budget,
         says="All cached tokens together fit the KV budget.",
         section="memory-budgeting",
-        superseded_by=(q.sliding_window,),
+        superseded_by=(q.sliding_window, q.tensor_parallel),
     )
 
     fits = Bound(
@@ -276,7 +280,7 @@ with author_order():
         constant="1/sequence",
         says="All caches together fit the budget.",
         section="memory-budgeting",
-        superseded_by=(q.sliding_window,),
+        superseded_by=(q.sliding_window, q.tensor_parallel),
         slips=[
             Slip(
                 "all-sequences-as-one",
@@ -319,7 +323,7 @@ with author_order():
         constant="1/sequence",
         says="All caches fit the budget when each sequence takes whole blocks.",
         section="kv-cache",
-        superseded_by=(q.sliding_window,),
+        superseded_by=(q.sliding_window, q.tensor_parallel),
         source="paged attention as in public serving engines",
         slips=[
             Slip(

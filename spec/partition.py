@@ -12,6 +12,7 @@ with author_order():
         name="kv_budget_by_utilization",
         says="A server takes a share of the memory that the driver reports; the rest of its needs come off that.",
         section="memory-budgeting",
+        superseded_by=(q.tensor_parallel,),
         source="memory profiling of public serving engines",
         slips=[
             Slip(

@@ -16,6 +16,7 @@ with author_order():
         constant="FLOP/token",
         says="Every parameter is multiplied once and added once for each token.",
         section="prefill-decode",
+        superseded_by=(q.experts, q.active_parameters),
         slips=[
             Slip(
                 "one-operation",
@@ -86,6 +87,7 @@ with author_order():
         sympy.Max(q.prefill_flops / (q.compute * q.mfu), q.prefill_bytes / (q.bandwidth * q.mbu)),
         says="Prefill takes the longer of its arithmetic and its memory traffic.",
         section="prefill-decode",
+        superseded_by=(q.tensor_parallel,),
         source=ROOFLINE,
         slips=[
             Slip(
@@ -134,6 +136,7 @@ with author_order():
         q.weights + q.cached_tokens * q.kv_bytes_per_token,
         says="A step reads the weights once for the whole batch and every cached token once.",
         section="prefill-decode",
+        superseded_by=(q.experts, q.active_parameters),
         slips=[
             Slip("cache-unread", "Only the weights were read; the cache must be read too.", q.weights),
         ],
@@ -143,6 +146,7 @@ with author_order():
         sympy.Max(q.decode_flops / (q.compute * q.mfu), q.decode_bytes / (q.bandwidth * q.mbu)),
         says="A decode step takes the longer of its arithmetic and its memory traffic.",
         section="prefill-decode",
+        superseded_by=(q.tensor_parallel,),
         source=ROOFLINE,
         slips=[
             Slip(
@@ -303,6 +307,7 @@ with author_order():
         q.wait + sympy.Max(matrix_work / (q.compute * q.mfu), traffic / (q.bandwidth * q.mbu)) <= q.ttft_target,
         says="Wait and prefill of the prompt fit the target for the first token.",
         section="ttft",
+        superseded_by=(q.tensor_parallel,),
         source=ROOFLINE,
         slips=[
             Slip(

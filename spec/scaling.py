@@ -14,6 +14,7 @@ with author_order():
         constant="GPU/sequence",
         says="One GPU holds the full prompt and output of each of its sequences.",
         section="sizing",
+        superseded_by=(q.tensor_parallel,),
         slips=[
             Slip(
                 "output-forgotten",
@@ -94,7 +95,7 @@ with author_order():
         says="The group shares the key-value heads, and no head is split: a GPU has one at least.",
         section="scaling",
         source="tensor parallelism in public serving engines",
-        superseded_by=(q.kv_lora_rank,),
+        superseded_by=(q.kv_lora_rank, q.scale_width),
         slips=[
             Slip(
                 "heads-not-shared",

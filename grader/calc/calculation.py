@@ -12,7 +12,7 @@ from typing import Any
 
 import sympy
 
-from grader.calc.coverage import COUNTS, Trait, covering, idle, structure, traits
+from grader.calc.coverage import COUNTS, OF_A_GROUP, Trait, covering, idle, structure, traits
 from grader.calc.givens import Unusable
 from grader.exercise import Step, exact
 from spec.catalog import GPU, Model
@@ -46,14 +46,15 @@ class Underived(Unusable):
 
 
 class NotCovered(Unusable):
-    """The laws that lead to the goal do not hold for this model."""
+    """The laws that lead to the goal do not hold for this model; `instead` is what can be asked, or ""."""
 
-    def __init__(self, goal: str, model: str, trait: str, law: str) -> None:
-        super().__init__(goal, model, trait, law)
-        self.goal, self.model, self.trait, self.law = goal, model, trait, law
+    def __init__(self, goal: str, model: str, trait: str, law: str, instead: str = "") -> None:
+        super().__init__(goal, model, trait, law, instead)
+        self.goal, self.model, self.trait, self.law, self.instead = goal, model, trait, law, instead
 
     def __str__(self) -> str:
-        return f"{self.goal} is not calculated for {self.model}: it {self.trait}, which {self.law} does not cover."
+        rest = f"; {self.instead}" if self.instead else f", which {self.law} does not cover"
+        return f"{self.goal} is not calculated for {self.model}: it {self.trait}{rest}."
 
 
 class Unsolved(Unusable):
@@ -82,7 +83,8 @@ class Calculation:
 
     Attributes:
         quantity: what was asked for.
-        result: its value in its unit, or why there is none; where a law does not hold, `why` is its condition.
+        result: its value in its unit, or why there is none; where a law does not hold, `why` is its condition, and
+            where every value will do it is `unbounded`.
         used: the numbers it follows from.
         steps: the derivation, in the form of an exercise record.
         binding: what limits the result: the side of the bound that it runs into, or the branch of a Max that counts.
@@ -160,7 +162,8 @@ def calculate(
         return Calculation(goal, row.value, (row,), unused=tuple(given), source=source)
     values, steps, result = _followed(links, {name: used.value for name, used in brought.items()})
     used = tuple(number for name, number in brought.items() if name in _needed(links))
-    return Calculation(goal, result, used, steps, _binding(links, values), _unused(given, links))
+    free = isinstance(result, Infeasible) and result.why == "unbounded"
+    return Calculation(goal, result, used, steps, None if free else _binding(links, values), _unused(given, links))
 
 
 def _brought(given: Mapping[str, Exact], model: Model | None, gpu: GPU | None) -> dict[str, Used]:
@@ -203,8 +206,10 @@ def _links(
     found: Sequence[Trait],
 ) -> tuple[Link, ...]:
     try:
-        return chain(goal, brought, applicable)
+        return chain(goal, brought, applicable, superseded=True)
     except NoDerivation as nothing:
+        if goal in OF_A_GROUP and "tensor_parallel" in brought:
+            raise Unsolved(goal, OF_A_GROUP[goal]) from None
         if model is not None:
             _name_the_gap(goal, brought, every, model, found)
         _name_the_obstacle(goal, brought, applicable)
@@ -222,10 +227,17 @@ def _alternatives(
         if goal in law.symbols and (law.is_identity, Link(law, goal).direct) == (last.law.is_identity, last.direct)
     ]
     for rival in rivals if last.direct or not last.law.is_identity else ():
+        others = [law for law in applicable if law is rival or law not in rivals]
         try:
-            yield chain(goal, brought, [law for law in applicable if law is rival or law not in rivals])
+            found = chain(goal, brought, others, superseded=True)
         except NoDerivation:
             continue
+        if _solved(found) <= _solved(links):  # a law solved backwards is no other way to count
+            yield found
+
+
+def _solved(links: Sequence[Link]) -> int:
+    return sum(not link.direct for link in links)
 
 
 def _needed(links: Sequence[Link]) -> set[str]:
@@ -247,7 +259,7 @@ def _name_the_gap(
     for link in links:
         for trait in found:
             if link.law.name in trait.breaks:
-                raise NotCovered(goal, model.name, trait.says, link.law.name) from None
+                raise NotCovered(goal, model.name, trait.says, link.law.name, trait.instead.get(goal, "")) from None
 
 
 def _name_the_obstacle(goal: str, brought: Mapping[str, Used], applicable: Sequence[Law]) -> None:
@@ -273,7 +285,7 @@ def _underived(
             continue
         more = {*brought, *(name for option in options for name in rows[option] if name != goal)}
         try:
-            chain(goal, more, applicable)
+            chain(goal, more, applicable, superseded=True)
             missing: tuple[str, ...] = ()
         except NoDerivation as still:
             missing = still.missing
@@ -301,6 +313,8 @@ def _followed(
             result = Infeasible(link.law.name, link.gives, error.wanted.removeprefix("such that "))
         except (NotInvertible, ZeroDivisionError) as error:
             raise Unsolved(links[-1].gives, str(error)) from None
+        if isinstance(result, Infeasible) and result.why == "unbounded":
+            break
         if isinstance(result, Infeasible):
             short = result.deficit if result.why in {"below", "broken"} else None
             deficit = None if short is None else exact(short)
@@ -322,10 +336,10 @@ def _binding(links: Sequence[Link], values: Mapping[str, Exact]) -> str | None:
         if not law.is_identity:
             side = law.right if link.gives in {s.name for s in law.left.free_symbols} else law.left
             return _text(side)
-        if isinstance(law.right, sympy.Max):
-            if not law.symbols.keys() - {law.left.name} <= values.keys():
+        if longest := next(iter(law.right.atoms(sympy.Max)), None):
+            if not {symbol.name for symbol in longest.free_symbols} <= values.keys():
                 return None
-            sizes = {_text(branch): compiled(branch, exact_kind())(**values) for branch in law.right.args}
+            sizes = {_text(branch): compiled(branch, exact_kind())(**values) for branch in longest.args}
             return " and ".join(name for name, size in sizes.items() if size == max(sizes.values()))
     return None
 

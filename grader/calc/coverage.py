@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from spec.catalog import Model
 from spec.chain import in_force
@@ -18,18 +18,24 @@ LATENT = frozenset({"kv_lora_rank", "qk_rope_dim"})
 
 @dataclass(frozen=True, slots=True)
 class Trait:
-    """Something in a model that some laws do not know: its sentence, and the names of those laws."""
+    """Something in a model that some laws do not know.
+
+    Attributes:
+        says: its sentence.
+        breaks: the names of those laws.
+        instead: what can be asked instead of a quantity, by its name.
+    """
 
     says: str
     breaks: frozenset[str]
+    instead: Mapping[str, str] = field(default_factory=dict)
 
 
 EXPERTS = Trait(
     "has experts, of which a token meets only a few",
     frozenset(
         {
-            "parameters_approx", "flops_per_token", "prefill_bytes", "decode_bytes", "cache_to_weights",
-            "meets_ttft_target", "weights_step_time",
+            "parameters_approx", "cache_to_weights", "weights_step_time",
         }
     ),
 )  # fmt: skip
@@ -38,7 +44,7 @@ COMPRESSED = Trait(
     frozenset(
         {
             "parameters_approx", "kv_bytes_per_token_approx", "prefill_attention_flops", "decode_attention_flops",
-            "attention_flops_per_pair",
+            "attention_flops_per_pair", "group_holds",
         }
     ),
 )  # fmt: skip
@@ -48,10 +54,21 @@ SLIDING = Trait(
         {
             "attention_scores_per_head", "causal_scores_per_head", "kv_bytes_total", "holds_tokens", "gpu_holds",
             "prefill_attention_flops", "prefill_bytes", "decode_attention_flops", "decode_bytes",
-            "cache_to_weights", "attention_flops_per_pair", "cache_step_time",
+            "cache_to_weights", "attention_flops_per_pair", "cache_step_time", "decode_bytes_active",
+            "prefill_bytes_per_gpu", "decode_bytes_per_gpu", "decode_bytes_per_gpu_active", "holds_tokens_sharded",
+            "fits_new_context", "fits_new_concurrency",
         }
     ),
+    {
+        "token_capacity": "tokens do not all take the same there, so ask for concurrency with a context",
+        "kv_bytes_total": "tokens do not all take the same there, so give concurrency and context instead",
+        "slot_limit_context": "tokens do not all take the same there, so ask for context with a concurrency",
+    },
 )  # fmt: skip
+OF_A_GROUP = {
+    "sequences_per_gpu": "the GPUs of a group hold their sequences together, so ask for concurrency with "
+    "context=PROMPT+OUTPUT",
+}
 
 
 def traits(model: Model, known: Mapping[str, Exact]) -> list[Trait]:
@@ -59,7 +76,7 @@ def traits(model: Model, known: Mapping[str, Exact]) -> list[Trait]:
     found = [EXPERTS] * (model.experts is not None)
     found += [COMPRESSED] * (model.kv_lora_rank is not None)
     if model.sliding_window is not None and not idle(model, known):
-        found.append(Trait(SLIDING.says.format(window=model.sliding_window), SLIDING.breaks))
+        found.append(replace(SLIDING, says=SLIDING.says.format(window=model.sliding_window)))
     return found
 
 
@@ -76,9 +93,12 @@ def _shorter(known: Mapping[str, Exact], window: int) -> bool:
 
 
 def covering(laws: Sequence[Law], found: Sequence[Trait], known: Mapping[str, Exact], goal: str) -> list[Law]:
-    """Leave out the laws that these traits break or that others supersede, and those of parts that nothing names."""
+    """Leave out the laws that these traits break or that others supersede, and those of parts that nothing names.
+
+    A part of which there are none is not there: a zero names nothing.
+    """
     broken = frozenset().union(*(trait.breaks for trait in found))
-    named = {goal, *known}
+    named = {goal, *(name for name, value in known.items() if value)}
     silent = LATENT if named.isdisjoint(LATENT) else frozenset()
     return [law for law in in_force(laws, named) if law.name not in broken and silent.isdisjoint(law.symbols)]
 

@@ -19,6 +19,7 @@ from spec.units import BASES, dimension_words
 LONGEST = 200  # characters of a value
 LARGEST = 10**30  # far beyond any machine, and small enough that every product stays quick
 SUGGESTIONS = 3
+NEAR = 0.75  # so alike that names which are less so are not worth mentioning
 WORDS = {"yes": 1, "true": 1, "on": 1, "no": 0, "false": 0, "off": 0}
 COUNTED = tuple(BASES.index(base) for base in ("token", "sequence", "request", "GPU"))
 
@@ -93,7 +94,8 @@ def _alike(name: str, known: Iterable[str]) -> tuple[str, ...]:
 
     known = list(known)
     longer = (other for other in known if name and other.startswith(name))
-    return tuple(dict.fromkeys([*longer, *get_close_matches(name, known, 3)]))[:SUGGESTIONS]
+    near = get_close_matches(name, known, 3, NEAR) or get_close_matches(name, known, 3)
+    return tuple(dict.fromkeys([*longer, *near]))[:SUGGESTIONS]
 
 
 def read_given(quantity: Quantity, text: str) -> Exact:

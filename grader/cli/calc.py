@@ -24,6 +24,11 @@ if TYPE_CHECKING:
     from spec.catalog import Catalog, Model
     from spec.catalog.config import Config
 
+AT_LEAST = {
+    "decode_bytes_active",
+    "decode_bytes_per_gpu_active",
+    "prefill_time_sharded",
+}  # laws that give a lower bound
 LISTS = ("models", "gpus", "quantities")
 
 
@@ -144,18 +149,29 @@ def _quantities(rows: Catalog) -> list[dict[str, Any]]:  # noqa: ARG001  one sig
 
 def _remarks(found: Calculation, model: Model | None, config: Config | None) -> list[str]:
     """Say what a reader should know beside the number."""
+    from spec.index import laws
+
     remarks = list(config.remarks) if config else []
     if found.unused:
         remarks.append(f"Not needed: {', '.join(found.unused)}.")
     if found.source:
         where = found.source if config and found.source == config.model.source else f"the catalogue ({found.source})"
         remarks.append(f"Looked up in {where}, not derived.")
+    if "tensor_parallel" in {used.quantity.name for used in found.used}:
+        remarks.append(_of_which(found.quantity.name))
+    remarks += [laws()[step.law].says for step in found.steps if step.law in AT_LEAST]
     lengths = [used.value for used in found.used if used.quantity.name == "context"]
     if found.quantity.name == "context" and isinstance(found.result, int):
         lengths = [found.result]
     if model is not None and model.window is not None and lengths and lengths[0] > model.window:
         remarks.append(f"The published window of {model.name} is {model.window:,} tokens.")
     return remarks
+
+
+def _of_which(name: str) -> str:
+    """Say whether a quantity is that of each GPU of a group or of the group."""
+    each = name.endswith("_per_gpu") or name in {"kv_budget", "gpu_memory", "activations", "safety_margin"}
+    return f"{name} is that of {'each GPU of the group' if each else 'the group of GPUs together'}."
 
 
 def _conventions(found: Calculation) -> list[tuple[Used, str]]:
@@ -195,10 +211,20 @@ def _reason(found: Calculation) -> str | None:
     return reason(found.result)
 
 
+def _value(found: Calculation, written: str) -> str:
+    """Return the value as it is written, or the words for there being none or no limit to it."""
+    from spec.solving import Infeasible
+
+    if isinstance(found.result, Infeasible):
+        return "no limit" if found.result.why == "unbounded" else "none"
+    return written
+
+
 def _print_json(found: Calculation, remarks: list[str], config: Config | None) -> None:
     from grader.exercise import exact
     from spec.solving import Infeasible
 
+    value = _value(found, "" if isinstance(found.result, Infeasible) else exact(found.result))
     steps = [
         {
             "law": step.law,
@@ -212,9 +238,9 @@ def _print_json(found: Calculation, remarks: list[str], config: Config | None) -
     ]
     print_json(
         quantity=found.quantity.name,
-        value="none" if isinstance(found.result, Infeasible) else exact(found.result),
+        value=value,
         unit=found.quantity.unit.name,
-        infeasible=isinstance(found.result, Infeasible),
+        infeasible=value == "none",
         reason=_reason(found),
         binding=found.binding,
         steps=steps,
@@ -232,9 +258,9 @@ def _print(found: Calculation, remarks: list[str], config: Config | None) -> Non
     from spec.solving import Infeasible
 
     name, unit = found.quantity.name, found.quantity.unit.name
-    value = "none" if isinstance(found.result, Infeasible) else readable(found.result, unit)
-    printed(f"{name} = {value}", "yellow" if value == "none" else "green")
-    if value == "none":
+    value = _value(found, "" if isinstance(found.result, Infeasible) else readable(found.result, unit))
+    printed(f"{name} = {value}", "yellow" if isinstance(found.result, Infeasible) else "green")
+    if isinstance(found.result, Infeasible):
         click.echo(wrapped(_reason(found) or ""))
     if found.binding:
         click.echo(f"Limited by {found.binding}.")

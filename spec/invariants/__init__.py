@@ -32,6 +32,7 @@ class Invariant:
         check: says whether it holds for one implementation and one set of values, exactly.
         refuted: for a tempting sentence that is false, its smallest counterexample.
         why: for such a sentence, what is right instead.
+        also: numbers of the catalogue that this sentence is too, where its name says what it is about.
     """
 
     id: str
@@ -41,6 +42,7 @@ class Invariant:
     check: Check
     refuted: Mapping[str, Exact] | None = None
     why: str = ""
+    also: tuple[str, ...] = ()
 
     def holds(self, impl: Any, values: Mapping[str, Exact]) -> bool:
         """Check it for an implementation at one set of values."""

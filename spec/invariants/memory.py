@@ -14,6 +14,7 @@ RESERVES = Grid(0, 30, HALF)
 PARTS = Grid(2, 12)
 SHARES = of(q.activation_share_of_remaining)["activation_share_of_remaining"]
 ONE = Fraction(1)
+GIB, GB = 2**30, 10**9
 
 weights_add = Invariant(
     "weights-add",
@@ -42,6 +43,15 @@ eight_bits = Invariant(
     of(q.parameters),
     WEIGHTS,
     lambda impl, parameters: impl.weights(parameters=parameters, weight_bits=8) == parameters,
+)
+two_units = Invariant(
+    "I08",
+    "Weights are fewer GiB than GB, and either count gives back the same bytes.",
+    of(q.parameters, q.weight_bits),
+    WEIGHTS,
+    lambda impl, **model: all(
+        size / GIB < size / GB and size / GIB * GIB == size == size / GB * GB for size in [ONE * impl.weights(**model)]
+    ),
 )
 partition = Invariant(
     "I26",

@@ -315,6 +315,7 @@ rule_always_above = Invariant(
     ),
     refuted={"layers": 1, "hidden": 1, "vocab": 1, "intermediate": 5},
     why="It counts an inner size of four times the width; many models have more.",
+    also=("I06-false",),
 )  # fmt: skip
 rule_above_norms = Invariant(
     "rule-bounds-vectors-too",
@@ -331,4 +332,5 @@ rule_above_norms = Invariant(
     ),
     refuted={"layers": 1, "hidden": 1, "vocab": 1},
     why="It counts matrices only; norms and biases come on top.",
+    also=("I06-false",),
 )  # fmt: skip

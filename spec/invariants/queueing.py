@@ -116,6 +116,19 @@ single_server_waits = Invariant(
     ("waiting",),
     lambda impl, busy: impl.waiting(servers=1, offered_load=busy) == busy,
 )
+fewer_slots = Invariant(
+    "I92-false",
+    "Fewer slots mean less latency, also where requests wait for a slot.",
+    {"servers": Grid(1, 6), "busy": Grid(ONE / 12, ONE * 11 / 12, ONE / 12)},
+    ("waiting",),
+    lambda impl, servers, busy: all(
+        impl.waiting(servers=servers, offered_load=load) / (servers - load)
+        <= impl.waiting(servers=servers + 1, offered_load=load) / (servers + 1 - load)
+        for load in [busy * servers]
+    ),
+    refuted={"servers": 1, "busy": ONE / 12},
+    why="A smaller batch steps faster, but the wait for a slot grows without bound as the load nears the slots.",
+)
 pooling = Invariant(
     "erlang-pooling",
     "Twice the servers at twice the load turn away a smaller share.",

@@ -34,8 +34,12 @@ def _details(rows: Sequence[Row]) -> Iterator[str]:
 def sentences(invariants: Sequence[Invariant]) -> str:
     """Print the invariants, one a line, a refuted one with its smallest counterexample."""
     return "\n".join(
-        f"{i.id}: {i.says}" + ("" if i.refuted is None else f" FALSE: {_example(i)}. {i.why}") for i in invariants
+        f"{_name(i)}: {i.says}" + ("" if i.refuted is None else f" FALSE: {_example(i)}. {i.why}") for i in invariants
     )
+
+
+def _name(invariant: Invariant) -> str:
+    return f"{invariant.id} ({', '.join(invariant.also)})" if invariant.also else invariant.id
 
 
 def _example(invariant: Invariant) -> str:

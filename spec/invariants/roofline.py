@@ -112,6 +112,17 @@ peak_and_share = Invariant(
         )
     ),
 )
+more_takes_longer = Invariant(
+    "I60",
+    "A longer prompt never makes prefill shorter, and a longer context or a larger batch never makes a step shorter.",
+    {**SERVED, "batch": Grid(1, 20), "context": Grid(1, 40), "more": Grid(1, 12)},
+    (*PREFILL, *STEP, "prefill_time", "decode_step_time"),
+    lambda impl, batch, context, more, **model: (
+        prefill_time(impl, context + more, **model) >= prefill_time(impl, context, **model)
+        and step_time(impl, batch, context + more, **model) >= step_time(impl, batch, context, **model)
+        and step_time(impl, batch + more, context, **model) >= step_time(impl, batch, context, **model)
+    ),
+)
 prefill_doubling = Invariant(
     "I61",
     "Twice the prompt takes at least as long and less than four times as long, "

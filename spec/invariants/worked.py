@@ -8,6 +8,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from spec.invariants.example import GB, KIB, Values, Worked
+from spec.invariants.worked_group import GROUP
+from spec.invariants.worked_models import MODELS
 from spec.invariants.worked_serving import SERVING
 
 SEVEN_B: Values = {"layers": 32, "hidden": 4096, "vocab": 32_000}
@@ -344,4 +346,6 @@ WORKED = (
     Worked("gpus", {"mean_concurrency": 20, "sequences_per_gpu": 10}, 3, "a load that divides evenly"),
     Worked("servers", {"blocking": Fraction(1, 2), "offered_load": 1}, 1, "one server offered one erlang"),
     *SERVING,
+    *GROUP,
+    *MODELS,
 )

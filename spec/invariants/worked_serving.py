@@ -167,4 +167,58 @@ SERVING = (
     Worked(
         "slot_limit_context", {"slots": 8, "token_capacity": 102_996}, 12_874, "the eight slots of the lab in 54 GB"
     ),
+    Worked(
+        "prefill_is_compute_bound",
+        {"prefill_flops": 312, "prefill_bytes": 2, "compute": 312, "bandwidth": 2, "mfu": 1, "mbu": 1},
+        1,
+        "exactly at the ridge",
+    ),
+    Worked(
+        "prefill_is_compute_bound",
+        {"prefill_flops": 311, "prefill_bytes": 2, "compute": 312, "bandwidth": 2, "mfu": 1, "mbu": 1},
+        0,
+        "just below the ridge",
+    ),
+    Worked(
+        "decode_is_compute_bound",
+        {"decode_flops": 200, "decode_bytes": 1, "compute": 300, "bandwidth": 2, "mfu": Fraction(1, 2), "mbu": 1},
+        1,
+        "half of the peak moves the ridge from 150 to 75 operations a byte",
+    ),
+    Worked(
+        "achieved_mfu",
+        {"prefill_flops": 13_738_975_232_000, "prefill_time": Fraction(1, 10), "compute": 312 * 10**12},
+        Fraction(13_738_975_232, 31_200_000_000),
+        "Llama-2-7B, 1,000 tokens in 100 ms on an A100: 44 %",
+    ),
+    Worked(
+        "achieved_mfu",
+        {"decode_flops": 14 * GB, "decode_step_time": Fraction(1, 100), "compute": 312 * 10**12},
+        Fraction(7, 1560),
+        "one sequence of a 7B in 10 ms on an A100: under half a percent",
+    ),
+    Worked(
+        "achieved_mbu",
+        {"decode_bytes": 14 * GB, "decode_step_time": Fraction(1, 100), "bandwidth": 2039 * GB},
+        Fraction(1400, 2039),
+        "14 GB in 10 ms on an A100: 69 %",
+    ),
+    Worked(
+        "achieved_mbu",
+        {"prefill_bytes": 14 * GB, "prefill_time": Fraction(1, 10), "bandwidth": 2039 * GB},
+        Fraction(140, 2039),
+        "14 GB in 100 ms on an A100: 7 %",
+    ),
+    Worked(
+        "achieved_mbu",
+        {"decode_bytes": 14 * GB, "tpot": Fraction(1, 100), "bandwidth": 2039 * GB},
+        Fraction(1400, 2039),
+        "14 GB for each token of 10 ms on an A100: 69 %",
+    ),
+    Worked(
+        "break_even_output",
+        {"prefill_time": Fraction(44, 1000), "tpot": Fraction(7, 1000)},
+        8,
+        "a prefill of 44 ms and steps of 7 ms: seven steps after the first token",
+    ),
 )

@@ -120,7 +120,7 @@ def test_values_are_exact(arguments: tuple[str, ...], value: str, unit: str) -> 
         (("concurrency", "--model", "lama-2-7b"), "did you mean llama-2-7b"),
         (("concurrency", "--gpu", "zzzz"), "`grade calc --gpus` lists them"),
         (("concurrency",), "add context=... --model NAME --gpu NAME"),
-        (("flops_per_token", "--model", "mixtral-8x7b"), "experts"),
+        (("parameters_approx", "--model", "mixtral-8x7b"), "experts"),
         (("offered_load", "servers=10", "blocking=1%"), "cannot be calculated: the load"),
         (("concurrency", "--jsn"), "Did you mean '--json'?"),
         ((), "Name a quantity"),
@@ -166,3 +166,15 @@ def test_models_and_gpus_of_ones_own_are_used(tmp_path: Path) -> None:
     done = run("weights", "--catalog", str(own))
     assert done.exit_code == 2
     assert "layers = 0" in done.stderr
+
+
+def test_no_limit_is_an_answer_and_the_parts_of_a_group_are_named() -> None:
+    free = calc("context", "--model", "mistral-7b-v0.1", "--gpu", "h100", "concurrency=4")
+    assert (free["value"], free["infeasible"], free["binding"]) == ("no limit", False, None)
+    group = calc("kv_budget", "--model", "llama-3-70b", "--gpu", "h100", "tensor_parallel=8")
+    assert group["remarks"] == ["kv_budget is that of each GPU of the group."]
+    together = calc("token_capacity", "--model", "llama-3-70b", "--gpu", "h100", "tensor_parallel=8")
+    assert together["remarks"] == ["token_capacity is that of the group of GPUs together."]
+    step = calc("decode_step_time", "--model", "mixtral-8x7b", "--gpu", "h100", "batch=4", "context=100")
+    assert step["binding"] == "decode_bytes / (bandwidth * mbu)"
+    assert "at least the weights that one token meets" in step["remarks"][0]
