@@ -33,10 +33,17 @@ if TYPE_CHECKING:
 # Architectures: Llama and its relatives
 
 
-def _llama(c: Fields) -> Traits:
-    found = decoder(c, tied=False, usual=HEAD_EACH)
+def _attention_bias(c: Fields) -> Traits:
     bias = c.flag("attention_bias", default=False)
-    return found | {"qkv_bias": bias, "o_bias": bias, "mlp_bias": c.flag("mlp_bias", default=False)}
+    return {"qkv_bias": bias, "o_bias": bias}
+
+
+def _biases(c: Fields) -> Traits:
+    return _attention_bias(c) | {"mlp_bias": c.flag("mlp_bias", default=False)}
+
+
+def _llama(c: Fields) -> Traits:
+    return decoder(c, tied=False, usual=HEAD_EACH) | _biases(c)
 
 
 def _arcee(c: Fields) -> Traits:
@@ -44,16 +51,12 @@ def _arcee(c: Fields) -> Traits:
 
 
 def _olmo(c: Fields) -> Traits:
-    found = decoder(c, tied=False, usual=HEAD_EACH)
-    bias = c.flag("attention_bias", default=False)
-    return found | {"norm": "none", "qkv_bias": bias, "o_bias": bias}
+    return decoder(c, tied=False, usual=HEAD_EACH) | _attention_bias(c) | {"norm": "none"}
 
 
 def _granite_moe(c: Fields) -> Traits:
     found = decoder(c, tied=False, usual=HEAD_EACH)
-    bias = c.flag("attention_bias", default=False)
-    routed = experts(c, "num_local_experts", "intermediate_size")
-    return found | {"qkv_bias": bias, "o_bias": bias} | routed
+    return found | _attention_bias(c) | experts(c, "num_local_experts", "intermediate_size")
 
 
 def _seed_oss(c: Fields) -> Traits:
@@ -78,9 +81,8 @@ def _cohere(c: Fields) -> Traits:
     found = decoder(c, tied=True, usual=HEAD_EACH)
     if c.flag("use_qk_norm", default=False):
         raise c.uncovered("use_qk_norm is true, and every head has a norm of its own")
-    bias = c.flag("attention_bias", default=False)
     # One norm for attention and feed-forward network, which run side by side; its scale without shift is counted alike.
-    return found | {"norm": "rmsnorm", "norms_per_layer": 1, "qkv_bias": bias, "o_bias": bias}
+    return found | _attention_bias(c) | {"norm": "rmsnorm", "norms_per_layer": 1}
 
 
 def _stablelm(c: Fields) -> Traits:
@@ -93,10 +95,7 @@ def _stablelm(c: Fields) -> Traits:
 
 
 def _nemotron(c: Fields) -> Traits:
-    found = decoder(c, tied=False)
-    bias = c.flag("attention_bias", default=False)
-    biases = {"qkv_bias": bias, "o_bias": bias, "mlp_bias": c.flag("mlp_bias", default=False)}
-    return found | biases | {"gated": False, "norm": "layernorm"}
+    return decoder(c, tied=False) | _biases(c) | {"gated": False, "norm": "layernorm"}
 
 
 def _smollm3(c: Fields) -> Traits:
@@ -104,8 +103,7 @@ def _smollm3(c: Fields) -> Traits:
     if c.flag("use_sliding_window", default=False):
         raise c.uncovered("use_sliding_window is true, and its layers slide by where they have no rotary positions")
     c.ignore("sliding_window")
-    bias = c.flag("attention_bias", default=False)
-    return found | {"qkv_bias": bias, "o_bias": bias, "mlp_bias": c.flag("mlp_bias", default=False)}
+    return found | _biases(c)
 
 
 def _starcoder2(c: Fields) -> Traits:
@@ -133,8 +131,7 @@ def _mixtral(c: Fields) -> Traits:
 
 def _phimoe(c: Fields) -> Traits:
     found = decoder(c, tied=False)
-    bias, head = c.flag("attention_bias", default=False), c.flag("lm_head_bias", default=False)
-    traits = {"norm": "layernorm", "qkv_bias": bias, "o_bias": bias, "lm_head_bias": head}
+    traits = _attention_bias(c) | {"norm": "layernorm", "lm_head_bias": c.flag("lm_head_bias", default=False)}
     routed = experts(c, "num_local_experts", "intermediate_size")
     return found | traits | routed | every_layer_slides(c, found["layers"])
 
@@ -178,8 +175,7 @@ def _qwen3_vl(c: Fields) -> Traits:
 
 
 def _normed_heads(c: Fields) -> Traits:
-    bias = c.flag("attention_bias", default=False)
-    return {"qk_norm": True, "qkv_bias": bias, "o_bias": bias}
+    return _attention_bias(c) | {"qk_norm": True}
 
 
 def _always_norms_heads(c: Fields) -> None:
@@ -229,9 +225,7 @@ def _gpt_oss(c: Fields) -> Traits:
 
 
 def _gemma(c: Fields, usual: Mapping[str, int] = NOTHING) -> Traits:
-    found = decoder(c, tied=True, usual={"head_dim": 256, **usual})
-    bias = c.flag("attention_bias", default=False)
-    return found | {"qkv_bias": bias, "o_bias": bias}
+    return decoder(c, tied=True, usual={"head_dim": 256, **usual}) | _attention_bias(c)
 
 
 def _gemma2(c: Fields) -> Traits:

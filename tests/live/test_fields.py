@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.reality, pytest.mark.slow]
 
 SEED, TOKENS = 1, 9
-# What a field of another architecture is set to.
+# What a field of another architecture, or one that is null, is set to.
 STRANGE = (2, 3, True, ["full_attention"])
 # Fields of every configuration that say nothing about its shape, or that hold another configuration.
 COMMON = {
@@ -63,7 +63,7 @@ def values(name: str, own: dict[str, Any]) -> list[Any]:
         case list(value):
             return [[], value[1:], None]
         case None:
-            return [False, *STRANGE] if name in own else [*STRANGE]
+            return [*STRANGE]
         case _:
             return [None]
 
