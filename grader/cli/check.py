@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli import options
-from grader.cli.output import Refused, examples, print_json, printed, wrapped
+from grader.cli.output import Refused, examples, print_json, printed
 
 if TYPE_CHECKING:
     from spec.conformance.candidate import Candidate
@@ -71,7 +71,7 @@ def command(
         print_json(**report.as_json(outcome, found, candidate.declared))
     else:
         title, _, rest = report.text(outcome, found, candidate.declared).partition("\n")
-        printed(wrapped(title), "red" if found.broken else "green")
+        printed(title, "red" if found.broken else "green")
         click.echo(rest)
     return int(bool(found.broken))
 

@@ -59,6 +59,14 @@ class Declared:
         """Return how close, relative to the right value, a rounded number of a function has to come."""
         return self.tolerances.get(name, self.tolerances.get("", ROUNDING))
 
+    def slack(self, name: str, right: Exact) -> Fraction:
+        """Return how far a rounded number of a function may be off.
+
+        A function that is declared to round and to speak in a unit is taken to round to a part of that unit.
+        """
+        unit_of_rounding = self.scale(name) if self.rounds(name) and name in self.units else 0
+        return self.tolerance(name) * max(abs(Fraction(right)), Fraction(unit_of_rounding))
+
     def rounds(self, name: str) -> bool:
         """Say whether it is declared that a function rounds."""
         return name in self.tolerances or "" in self.tolerances

@@ -111,7 +111,7 @@ class Judge:
                 return "gives a negative number where no value exists; a capacity or an amount is never negative"
             return "gives a number where no value exists"
         close = answer.rounded or (not says.exact and (abs(got) >= EXACT_FLOATS or says.rounds(asked.name)))
-        slack = says.tolerance(asked.name) * abs(Fraction(right)) + _noise(asked, values) if close else Fraction(0)
+        slack = says.slack(asked.name, right) + _noise(asked, values) if close else Fraction(0)
         if asked.counts:
             nearest = round(got)
             if abs(got - nearest) > ROUNDING * max(Fraction(1), abs(got)) * close:

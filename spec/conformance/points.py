@@ -56,6 +56,8 @@ BY_NAME: dict[str, tuple[Exact, ...]] = {
     "safety_margin": (0, GB, 4 * GB, 4 * GIB),
     "runtime_memory": (0, GB, 2 * GIB),
 }
+WIDTHS = frozenset({"kv_width", "activation_width", "logit_width", "weight_bits"})
+ODD_WIDTH = 3
 ROWS = {"compute": "gpus", "bandwidth": "gpus"}
 
 
@@ -94,7 +96,7 @@ def points(asked: Asked, count: int, declared: Declared) -> Iterator[tuple[Draws
     Small numbers are small in the unit that the candidate states. The same for ever, since they are read from a hash
     of the names.
     """
-    small = {name: _stated(draw_of(known()[name]), declared.scale(name)) for name in asked.given}
+    small = {name: _stated(_small(known()[name]), declared.scale(name)) for name in asked.given}
     of_servers = {name: real(known()[name]) for name in asked.given}
     for draws, salt in ((fixing(small, declared.assumes), "small"), (fixing(of_servers, declared.assumes), "real")):
         left = (count + 1) // 2
@@ -104,6 +106,11 @@ def points(asked: Asked, count: int, declared: Declared) -> Iterator[tuple[Draws
                 yield draws, values
             elif not left:
                 break
+
+
+def _small(quantity: Quantity) -> Draw:
+    """Return small values of a quantity; of a width those that formats have, for most calculators know no others."""
+    return Among((*BY_NAME[quantity.name], ODD_WIDTH)) if quantity.name in WIDTHS else draw_of(quantity)
 
 
 def _stated(draw: Draw, scale: Fraction) -> Draw:

@@ -22,7 +22,7 @@ WIDTH = 88
 
 def text(report: Report, found: Sorted, declared: Declared, *, faults: bool = True, width: int = WIDTH) -> str:
     """Print the table, the faults unless they are told elsewhere, and what is not implemented."""
-    blocks = ["\n".join(_table(report, found))]
+    blocks = ["\n".join([fill(summary(report, found), width), *_table(report, found)])]
     blocks += [
         "\n".join(fill(line, width, **INDENT) for line in block)
         for block in _blocks(report, found, declared, faults=faults)
@@ -34,7 +34,6 @@ INDENT: Any = {"subsequent_indent": "  ", "break_long_words": False, "break_on_h
 
 
 def _table(report: Report, found: Sorted) -> Iterator[str]:
-    yield summary(report, found)
     rows = [(name, "BROKEN", _short(found, name)) for name in found.broken]
     rows += [(name, "deviates", _why(found, name)) for name in found.deviating]
     rows += [(name, "obeyed", "") for name in report.obeyed]
@@ -67,13 +66,15 @@ def _short(found: Sorted, law: str) -> str:
         if law in one.laws:
             return f"{one.function} {one.fault.words}"
     failures = [failure for failure in found.faults if law in failure.laws]
-    explained = next((likely(_first(failure.likely)) for failure in failures if failure.likely), "")
+    explained = next((_briefly(failure.likely) for failure in failures if failure.likely), "")
     return explained or next((failure.reply.wrong for failure in failures if failure.reply is not None), "")
 
 
-def _first(found: Sequence[Likeness]) -> Sequence[Likeness]:
-    """Return the first explanation; a factor alone says too little where a slip stands after it."""
-    return found[: 1 + (found[0].slug == "factor")]
+def _briefly(found: Sequence[Likeness]) -> str:
+    """Print the first explanation, a factor together with the slip that it comes from."""
+    first, *others = found
+    slips = [like.slug for like in others if like.sentence.endswith(".")]
+    return f"{first.sentence} ({slips[0]})" if first.slug == "factor" and slips else likely([first])
 
 
 def _why(found: Sorted, law: str) -> str:

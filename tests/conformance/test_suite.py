@@ -276,6 +276,16 @@ def test_a_declared_tolerance_holds_for_its_function_only() -> None:
     assert check(candidate(mean_concurrency=rough, TOLERANCE={"ttft": "0.005"})).broken == ["mean_concurrency"]
 
 
+def test_a_function_that_rounds_in_a_unit_rounds_to_a_part_of_it() -> None:
+    def weights(parameters: int, weight_bits: float) -> float:
+        return round(parameters * weight_bits / 8e9, 2)
+
+    declared = {"UNITS": {"memory": "GB"}, "TOLERANCE": {"weights": "0.005"}}
+    assert check(candidate(weights=weights, **declared)).broken == []
+    assert check(candidate(weights=weights, UNITS={"memory": "GB"})).broken == ["weights"]
+    assert check(candidate(weights=lambda parameters, weight_bits: parameters * weight_bits / 4e9, **declared)).broken
+
+
 def test_an_unknown_law_is_one_sentence() -> None:
     with pytest.raises(Unusable, match="There is no law 'fit'; did you mean fits"):
         check(FLOATS, laws=["fit"])
