@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import islice
 
 from grader.answers.answer import Answer, Unplaced
 from grader.answers.gradebook import Gradebook
 from grader.answers.key import Key, KeyItem
-from grader.exercise import Part
+from grader.answers.policy import Policy
+from grader.exercise import Exercise, Part
 from grader.feedback import message
 from grader.judging import INVALID, judge
 from grader.ledger import Ledger
@@ -42,14 +44,50 @@ class _Placed:
 
 
 class Grading:
-    """Grades answers by a key. `nobody` is whose an answer is that names no student, where the key allows it."""
+    """Grades answers by a key.
 
-    def __init__(self, key: Key, ledger: Ledger, nobody: str) -> None:
-        self.gradebook = Gradebook(key)
+    Attributes:
+        gradebook: what it comes to.
+        problems: what the policy says of students or exercises that the key does not have.
+        untimed: how many answers say no time, though there is a deadline; they count as in time.
+    """
+
+    def __init__(self, key: Key, ledger: Ledger, nobody: str, policy: Policy | None = None) -> None:
+        """Begin.
+
+        Args:
+            key: the key file.
+            ledger: where the answers are recorded.
+            nobody: whose an answer is that names no student, where the key allows it.
+            policy: in place of that of the key.
+        """
+        self._policy = policy or key.policy
+        self.gradebook = Gradebook(key, self._policy, self._hints)
+        self.untimed = 0
         self._key, self._ledger, self._nobody = key, ledger, nobody
         self._begin = ledger.newest()
         self._before: dict[str, Counter[int]] = {}  # by student: what was recorded before and has not come again yet
         self._answers = self._recorded = 0
+        self.problems = tuple(self._ruled())
+
+    def _ruled(self) -> Iterator[Unplaced]:
+        """Enter extensions and points given by hand."""
+        for extension in self._policy.extensions:
+            student = self._key.student(extension.student)
+            if student is None:
+                yield Unplaced("extensions", 0, extension.student, "", "there is no such student in the key")
+            else:
+                self.gradebook.extend(student, extension)
+        for override in self._policy.overrides:
+            named = Answer("overrides", 0, override.student, override.item, override.part, "")
+            placed = self._placed(named)
+            if isinstance(placed, Unplaced):
+                yield placed
+            else:
+                self.gradebook.override(placed.student, placed.item.number, placed.part.part, override)
+
+    def _hints(self, student: str, exercise: Exercise, part: str) -> int:
+        return len({row.level for row in self._ledger.help(student, exercise, part) if row.kind == "hint"})
 
     def grade(self, found: Iterable[Answer | Unplaced]) -> Iterator[Graded]:
         """Grade answers batch by batch; what is given of a batch is durable.
@@ -92,6 +130,12 @@ class Grading:
         if not answer.text:
             self.gradebook.know(student)
             return None
+        moment = _moment(answer.time, self._policy)
+        if moment is None and self._policy.deadline is not None:
+            if answer.time:
+                why = f"its time {_short(answer.time)} cannot be read; write it as 2026-12-04 23:59:00"
+                return _unplaced(answer, student, why)
+            self.untimed += 1
         self._answers += 1
         judged = judge(part, answer.text)
         if self._is_new(placed):
@@ -106,9 +150,8 @@ class Grading:
                 score=judged.score,
                 slips=[diagnosis.slip for diagnosis in judged.diagnoses],
             )
-        readable = judged.verdict != INVALID
-        self.gradebook.enter(student, placed.item.number, part.part, answer.text, readable=readable)
-        if readable:
+        self.gradebook.enter(student, placed.item.number, part.part, answer.text, judged, moment)
+        if judged.verdict != INVALID:
             return None
         reason = message(judged, part).split("\n")[-1].rstrip(".")
         return _unplaced(answer, student, f"{_short(answer.text)} cannot be read as an answer: {reason}")
@@ -124,6 +167,14 @@ class Grading:
             return True
         self._before[student][name] -= 1
         return False
+
+
+def _moment(text: str, policy: Policy) -> datetime | None:
+    """Read when an answer was handed in: a moment with a zone, or one of the course's; None for anything else."""
+    try:
+        return policy.in_utc(datetime.fromisoformat(text.strip().replace(" UTC", "Z")))
+    except (ValueError, OverflowError):
+        return None
 
 
 def _unplaced(answer: Answer, student: str, why: str) -> Unplaced:

@@ -11,6 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from grader.answers.policy import Policy
 from grader.codes import CODE, plain_code
 from grader.exercise import Exercise, Part
 from grader.tables import Row, rows, unguarded
@@ -43,7 +44,7 @@ class KeyItem:
 class Key:
     """A key file. Sheets stay text until they are asked for, so that a large class takes little memory."""
 
-    def __init__(self, path: Path, title: str, sheets: dict[str, str], policy: dict[str, Any]) -> None:
+    def __init__(self, path: Path, title: str, sheets: dict[str, str], policy: Policy) -> None:
         self.path, self.title, self.policy = path, title, policy
         self._sheets = sheets
         self._codes = _codes_of_roster(path.with_name("roster.csv"))
@@ -113,7 +114,11 @@ def read_key(path: Path) -> Key:
         raise BadKey(f"{path} was written by a newer version; update servespec.")
     if not sheets:
         raise BadKey(f"{path} holds no sheet.")
-    return Key(path, str(head.get("title", "")), sheets, head.get("policy") or {})
+    try:
+        policy = Policy.from_data(head.get("policy") or {})
+    except (ValueError, TypeError, KeyError, AttributeError, ArithmeticError):
+        raise BadKey(f"{path}: its policy is damaged.") from None
+    return Key(path, str(head.get("title", "")), sheets, policy)
 
 
 def _read_lines(file: Iterator[str]) -> tuple[dict[str, Any], dict[str, str]]:

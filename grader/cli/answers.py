@@ -11,16 +11,25 @@ import click
 
 from grader.answers import BadKey, Gradebook, Grading, Total, Unplaced, Unreadable, read_answers, read_key
 from grader.answers.gradebook import printed as decimal
+from grader.answers.policy_file import read_policy
 from grader.cli.output import Refused, aside, print_json
 from grader.feedback import visible
 from grader.ledger import Ledger, LedgerError, ledger_path, student_name
+from grader.sourced import InvalidSet
 
 MOST_LISTED = 1000  # problems in the JSON object; all of them stand on stderr
 COLUMNS = ("student", "points", "of", "correct", "wrong", "unread", "missing")
 
 
 def submit_answers(
-    answers: str, key: str | None, out: str | None, ledger: str | None, student: str | None, *, as_json: bool
+    answers: str,
+    key: str | None,
+    policy: str | None,
+    out: str | None,
+    ledger: str | None,
+    student: str | None,
+    *,
+    as_json: bool,
 ) -> int:
     """Judge a file or a folder of answers, record them, and write the gradebook.
 
@@ -31,10 +40,13 @@ def submit_answers(
     try:
         known = read_key(Path(key))
         found = read_answers(Path(answers))
-        problems: list[Unplaced] = []
-        count = read = recorded = 0
+        rules = read_policy(Path(policy)) if policy else None
+        read = recorded = 0
         with Ledger.open(ledger_path(ledger, os.environ)) as opened:
-            grading = Grading(known, opened, student_name(student, os.environ))
+            grading = Grading(known, opened, student_name(student, os.environ), rules)
+            for problem in grading.problems:
+                aside(visible(str(problem)))
+            count, problems = len(grading.problems), list(grading.problems[:MOST_LISTED])
             for graded in grading.grade(found):
                 read, recorded = graded.answers, graded.recorded
                 for problem in graded.problems:
@@ -42,9 +54,11 @@ def submit_answers(
                 count += len(graded.problems)
                 problems += graded.problems[: MOST_LISTED - len(problems)]
                 aside(f"{read} answers judged, {recorded} of them new; all are recorded.")
-        totals = _gradebook(grading.gradebook, out)
-    except (BadKey, Unreadable, LedgerError) as error:
+            totals = _gradebook(grading.gradebook, out)
+    except (BadKey, Unreadable, LedgerError, InvalidSet) as error:
         raise Refused(str(error)) from error
+    if grading.untimed:
+        aside(f"Answers without a time: {grading.untimed}. They count as handed in before the deadline.")
     silent = len(set(known.students) - totals.keys())
     if silent:
         aside(f"{silent} students of the key handed in nothing; they are not in the gradebook.")

@@ -126,7 +126,7 @@ def _for_everybody(problem_set: ProblemSet, out: Path, names: tuple[str, ...], *
     from grader.sets import sheet, write
 
     drawn = sheet(problem_set)
-    written = write(out, _files(drawn, names), force=force)
+    written = write(out, _files(problem_set, drawn, names), force=force)
     if as_json:
         print_json(
             title=drawn.title, exercises=len(drawn.entries), points=exact(drawn.points), files=list(map(str, written))
@@ -136,7 +136,7 @@ def _for_everybody(problem_set: ProblemSet, out: Path, names: tuple[str, ...], *
         click.echo(file)
 
 
-def _files(sheet: Sheet, names: tuple[str, ...]) -> dict[str, str | bytes]:
+def _files(problem_set: ProblemSet, sheet: Sheet, names: tuple[str, ...]) -> dict[str, str | bytes]:
     from grader.sets import files, record, record_of, writer
 
     found: dict[str, str | bytes] = {}
@@ -144,7 +144,7 @@ def _files(sheet: Sheet, names: tuple[str, ...]) -> dict[str, str | bytes]:
         for name in names:
             of_format = {**files(kind, sheet, name), **writer(name).class_files(kind, [sheet])}
             found |= {f"{kind}s/{file}": content for file, content in of_format.items()}
-    return found | {"keys/key.json": "".join(record(sheet.title, [record_of(sheet)]))}
+    return found | {"keys/key.json": "".join(record(problem_set, [record_of(sheet)]))}
 
 
 def _for_each(

@@ -72,6 +72,7 @@ def _meant_as_option(word: str, known: list[str]) -> bool:
     help="The answers to a set, in place of ID and ANSWER: CSV, TOML, JSON, a notebook, or a folder of them.",
 )
 @click.option("--key", metavar="FILE", help="The key.json of the set, with --answers.")
+@click.option("--policy", metavar="SET.toml", help="A set file, the policy of which takes the place of the key's.")
 @click.option("--out", metavar="FILE", help="The gradebook to write, with --answers.")
 @click.option("--dry-run", is_flag=True, help="Only show how the answer is read; nothing is recorded.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever the verdict.")
@@ -84,6 +85,7 @@ def command(
     path: str | None,
     answers: str | None,
     key: str | None,
+    policy: str | None,
     out: str | None,
     ledger: str | None,
     student: str | None,
@@ -98,18 +100,19 @@ def command(
 
     With --answers it judges a class by the key of its set. A CSV file has a row for each answer (columns student, item,
     part, answer) or for each student (columns student, 1, 2a, 2b, ...); students are named by code, id or e-mail
-    address. Of several answers to a part the last that can be read counts. Rows that cannot be used are told on stderr
-    and cost only themselves: exit status 1. The same file again adds nothing to the ledger.
+    address. Of several answers to a part the last that can be read counts, unless the policy of the set says else.
+    What cannot be used is told on stderr and costs only itself: exit status 1. The same file again adds nothing to the
+    ledger.
     """
     if answers is not None:
         if address or words or part or path or dry_run:
             raise click.UsageError("--answers takes neither an exercise nor an answer beside it, nor --dry-run.")
         from grader.cli.answers import submit_answers
 
-        status = submit_answers(answers, key, out, ledger, student, as_json=as_json)
+        status = submit_answers(answers, key, policy, out, ledger, student, as_json=as_json)
         return 0 if exit_zero else status
-    if key or out:
-        raise click.UsageError("--key and --out go with --answers.")
+    if key or policy or out:
+        raise click.UsageError("--key, --policy and --out go with --answers.")
     if address is None:
         raise click.UsageError("Missing argument 'ID'.")
     text = _answer(words, path)

@@ -143,7 +143,7 @@ def hand_out(
                 progress("written", number, len(jobs))
                 yield done.record
 
-        put(folder.keys / "key.json", record(problem_set.title, records()))
+        put(folder.keys / "key.json", record(problem_set, records()))
     shared_files = _class_files(problem_set, spots, named, allotment, formats, folder)
     sheets = [folder.path / path for (code, name), paths in finished.items() if name in formats for path in paths]
     return HandedOut(

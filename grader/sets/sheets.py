@@ -113,11 +113,12 @@ def content(exercise: Exercise) -> object:
     return exercise.family, exercise.statement, exercise.givens, tuple(part.question for part in exercise.parts)
 
 
-def record(title: str, sheets: Iterable[str]) -> Iterator[str]:
+def record(problem_set: ProblemSet, sheets: Iterable[str]) -> Iterator[str]:
     """Give the text of a key file: a JSON object, each sheet of it on a line of its own (`record_of`)."""
-    yield f'{{"schema": {SCHEMA}, "title": {json.dumps(title, ensure_ascii=False)}, "sheets": ['
+    head = {"schema": SCHEMA, "title": problem_set.title, "policy": problem_set.policy.to_data(), "sheets": []}
+    yield json.dumps(head, ensure_ascii=False).removesuffix("]}") + "\n"
     for number, line in enumerate(sheets):
-        yield ",\n"[not number :] + line
+        yield ",\n" * bool(number) + line
     yield "\n]}\n"
 
 

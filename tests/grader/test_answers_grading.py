@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,9 @@ from hypothesis import strategies as st
 from grader.answers import Answer, BadKey, Grading, Unplaced, read_key
 from grader.cli.app import app
 from grader.exercise import Exercise, Part, SlipValue, Tolerance
+from grader.judging import judge
 from grader.ledger import Ledger
-from grader.sets import Entry, Item, Sheet, record, record_of
+from grader.sets import Entry, Item, ProblemSet, Sheet, record, record_of
 from grader.tables import unguarded
 
 CODES = ("C2FR-WQRK", "K7Q2-9XMD")
@@ -49,7 +51,7 @@ def key(tmp_path: Path) -> Path:
     """Give a key of two students: exercise 1 has one part, exercise 2 has a and b."""
     path = tmp_path / "key.json"
     lines = [sheet(code, 5 + n) for n, code in enumerate(CODES)]
-    path.write_text("".join(record("Week 1", lines)), encoding="utf-8")
+    path.write_text("".join(record(ProblemSet("Week 1", ()), lines)), encoding="utf-8")
     (tmp_path / "roster.csv").write_text("code,id,name,email\nC2FR-WQRK,007,Ada,Ada@b.c\n", encoding="utf-8")
     return path
 
@@ -165,7 +167,7 @@ def test_the_name_of_a_file_may_say_whose_it_is(key: Path) -> None:
 
 
 def test_a_sheet_for_everybody_is_answered_under_any_name(key: Path) -> None:
-    key.write_text("".join(record("Week 1", [sheet("", 5)])), encoding="utf-8")
+    key.write_text("".join(record(ProblemSet("Week 1", ()), [sheet("", 5)])), encoding="utf-8")
     assert run(key, "student,1\nAda Lovelace,15\nBob,14\n").exit_code == 0
     assert run(key, "1,2a\n15,12\n", "--student", "eve").exit_code == 0
     assert [r[0] for r in recorded(key)] == ["Ada Lovelace", "Bob", "eve", "eve"]
@@ -250,6 +252,26 @@ def test_a_file_again_adds_nothing_and_a_file_that_grew_adds_the_rest(
         assert len(once) == len(rows)
         assert graded("twice", found, found, found) == once
         assert graded("grown", found[:cut], found, found[:cut]) == once
+
+
+def test_a_batch_is_recorded_as_a_whole_or_not_at_all(key: Path) -> None:
+    def stream() -> Iterator[Answer]:
+        for number in range(3):
+            yield Answer("a.csv", number, CODES[0], 1, "", str(number))
+
+    with pytest.MonkeyPatch.context() as patch, Ledger.open(key.with_name("ledger")) as ledger:
+        patch.setattr("grader.answers.grading.BATCH", 2)
+        graded = Grading(read_key(key), ledger, "").grade(stream())
+        assert next(graded).recorded == 2
+        patch.setattr(ledger, "submit", lambda *_, **__: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            next(graded)
+        patch.undo()
+        patch.setattr("grader.answers.grading.judge", lambda part, text: 1 / 0 if text == "9" else judge(part, text))
+        answers = [Answer("a.csv", 0, CODES[0], 1, "", text) for text in ("7", "8", "9")]
+        with pytest.raises(ZeroDivisionError):
+            next(Grading(read_key(key), ledger, "").grade(answers))
+    assert [r[3] for r in recorded(key)] == ["0", "1"]
 
 
 def test_answers_are_judged_without_laws_templates_or_families(key: Path) -> None:

@@ -164,8 +164,9 @@ def test_a_family_that_is_too_small_is_told(tmp_path: Path, monkeypatch: pytest.
 
 @pytest.mark.roundtrip
 def test_the_record_of_a_key_judges_the_answers_of_the_key(tmp_path: Path) -> None:
-    drawn = sheet(read_set(file(tmp_path, GOOD)))
-    data = json.loads("".join(record(drawn.title, [record_of(drawn)])))
+    problem_set = read_set(file(tmp_path, GOOD))
+    drawn = sheet(problem_set)
+    data = json.loads("".join(record(problem_set, [record_of(drawn)])))
     assert (data["schema"], data["title"], data["sheets"][0]["student"]) == (1, drawn.title, "")
     for item, entry in zip(data["sheets"][0]["items"], drawn.entries, strict=True):
         exercise = Exercise.from_json(json.dumps(item["exercise"]))
