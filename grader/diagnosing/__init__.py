@@ -36,7 +36,7 @@ class Diagnosis:
         right: the right value, or why there is none.
         is_right: the number agrees with it, within its own rounding and that of what it was made from.
         published: the reading of the number that the verdict is about.
-        explanations: the sets of faults that give it, the most plausible first; empty if none is known.
+        explanations: the sets of faults that give it, the shortest first; empty if none is known.
         convention: what has to be understood for a right number to be right, or for the right value to follow.
     """
 
@@ -67,22 +67,33 @@ def diagnose(
     agreeing = _agreeing(readings, quantity, ways, halves, question.others)
     if agreeing is not None:
         return agreeing
-    units = {**({"gpu_memory": "GB", "bandwidth": "GB/s"} if gpu else {}), **question.units}
-    single = faults(
-        quantity, main.steps, {**question.given, **main.every}, units, readings[0].unit, question.others, question.bits
-    )
-    search = Search(quantity.name, main.steps, {**question.given, **main.every, **main.values}, single)
-    found = search.explain(readings, _slack(main, quantity.name, halves))
+    found: tuple[Explanation, ...] = ()
+    for way, _ in [(main, ""), *_close(ways)]:
+        found = found or _explanations(readings, question, way, gpu, halves)
     return Diagnosis(
         quantity, main.right, is_right=False, published=readings[0], explanations=found, convention=main.convention
     )
+
+
+def _explanations(
+    readings: Sequence[Published], question: Question, way: Derived, gpu: GPU | None, halves: Mapping[str, Fraction]
+) -> tuple[Explanation, ...]:
+    """Search for what gives the number, if the right value follows in this way."""
+    name = question.quantity.name
+    units = {**({"gpu_memory": "GB", "bandwidth": "GB/s"} if gpu else {}), **question.units}
+    every = {**question.given, **way.every}
+    if gpu is not None:
+        every["compute_16bit"] = gpu.compute.base
+    single = faults(question.quantity, way.steps, every, units, readings[0].unit, question.others, question.bits)
+    search = Search(name, way.steps, {**every, **way.values}, single)
+    return search.explain(readings, _slack(way, name, halves))
 
 
 def _rounded_rates(gpu: GPU | None, given: Mapping[str, Exact]) -> dict[str, Fraction]:
     """Return how far the printed rates of a GPU leave them open."""
     rates = {} if gpu is None else {"compute": gpu.compute, "bandwidth": gpu.bandwidth}
     return {
-        name: rate.unit.factor / 2 / 10 ** len(rate.text.partition(" ")[0].partition(".")[2])
+        name: min(rate.unit.factor / 2 / 10 ** len(rate.text.partition(" ")[0].partition(".")[2]), rate.base / 400)
         for name, rate in rates.items()
         if name not in given
     }
@@ -111,17 +122,24 @@ def _agreeing(
 def _ways(ways: Sequence[Derived], quantity: Quantity, others: Mapping[str, Exact]) -> list[tuple[Derived, str]]:
     """Give the ways to the right value that may be meant: all that agree nearly, and a K of 1,000 for one of 1,024."""
     main = ways[0]
-    found = [(main, main.convention)]
-    for way in ways[1:]:
-        if not isinstance(way.right, Infeasible) and not isinstance(main.right, Infeasible):
-            ratio = sorted((Fraction(way.right), Fraction(main.right)))
-            if ratio[0] * SMALL[1] >= ratio[1] * SMALL[0]:
-                found.append((way, way.convention))
+    found = [(main, main.convention), *_close(ways)]
     if others and main.steps:
         values = {**main.values, **{name: value for name, value in others.items() if name in main.values}}
         right = follow(main.steps, values)[quantity.name]
         words = "; ".join(filter(None, (main.convention, "K counts 1,000")))
         found.append((Derived(main.steps, values, main.known, right, words, main.every), words))
+    return found
+
+
+def _close(ways: Sequence[Derived]) -> list[tuple[Derived, str]]:
+    """Give the simpler ways whose value is near that of the full one, but another."""
+    main = ways[0]
+    found: list[tuple[Derived, str]] = []
+    for way in ways[1:]:
+        if not isinstance(way.right, Infeasible) and not isinstance(main.right, Infeasible):
+            low, high = sorted((Fraction(way.right), Fraction(main.right)))
+            if low < high and low * SMALL[1] >= high * SMALL[0]:
+                found.append((way, way.convention))
     return found
 
 

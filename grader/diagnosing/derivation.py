@@ -60,9 +60,10 @@ def derivations(
     """
     found: list[Derived] = []
     failure: Underived | NotCovered | Unsolved | None = None
+    simpler_only = goal.name == "weights" and "runtime_memory" in given
     two_kinds = not vocabulary().keys() - quantities().keys() - given.keys() and "sliding_layers" in given
     try:
-        if not two_kinds:
+        if not (two_kinds or simpler_only):
             known = {name: value for name, value in given.items() if name in quantities()}
             full = derived(goal, known, model, gpu)
             found.append(_followed(goal, full.steps, full.values, full.known))
@@ -99,7 +100,7 @@ def _simpler(goal: Quantity, given: Mapping[str, Exact], model: Model | None, gp
     usual: dict[str, Exact] = {
         n: q.assumed for n, q in quantities().items() if q.assumed is not None and n not in known and n != goal.name
     }
-    ones = {n: words for n, words in ONE.items() if n not in known and n != goal.name}
+    ones = {n: words for n, (words, goals) in ONE.items() if n not in known and goal.name in goals}
     found = traits(model, known) if model else []
     for changed in _readings():
         applicable = covering(list({**laws(), **changed}.values()), found, known, goal.name)
@@ -113,14 +114,15 @@ def _simpler(goal: Quantity, given: Mapping[str, Exact], model: Model | None, gp
             continue
 
 
-ONE = {
-    "gpus": "one GPU is paid for",
-    "batch": "the batch is one sequence",
-    "concurrency": "one sequence is served",
-    "heads": "one head is counted",
+ONE = {  # what is one where nothing is said of it, for the quantities that turn on it
+    "gpus": ("one GPU is paid for", ("cost_per_token",)),
+    "concurrency": ("one sequence is served", ("context",)),
+    "heads": ("one head is counted", ("score_bytes",)),
+    "batch": ("the batch is one sequence", ("score_bytes", "decode_rate", "tpot", "decode_step_time", "throughput")),
 }
 LEFT_OUT = {
     "kv_bytes_of_layers": "",
+    "weights": "",
     "kv_bytes_of_two_kinds": "one token takes its place in every layer",
     "kv_bytes_of_two_kinds_per_sequence": "",
     "throughput_end_to_end": "all the time counts, prefill included",
@@ -138,6 +140,7 @@ def _readings() -> Iterator[dict[str, Law]]:
     """Give the simpler readings, the fullest first: the laws that each of them replaces or adds."""
     prefill = {"ttft": _prefill_first(laws()["ttft"])}
     yield prefill | _added()
+    yield {"weights": _with_overhead(laws()["weights"])}
     prefill = prefill | {"prefill_time": _branch(laws()["prefill_time"], "compute")}
     yield prefill
     yield prefill | {"prefill_flops": _slipped("prefill_flops", "attention-forgotten")}
@@ -218,6 +221,13 @@ def _branch(law: Law, name: str) -> Law:
 def _slipped(name: str, slug: str) -> Law:
     law = laws()[name]
     return law.with_slip(next(slip for slip in law.slips if slip.slug == slug))
+
+
+def _with_overhead(law: Law) -> Law:
+    """Return the weights with what a publication adds to them for the runtime."""
+    more = quantities()["runtime_memory"]
+    slips = tuple(Slip(slip.slug, slip.sentence, slip.instead + more, slip.unless) for slip in law.slips)
+    return replace(law.changed(right=law.right + more), slips=slips)
 
 
 def _prefill_first(law: Law) -> Law:

@@ -28,7 +28,7 @@ USUAL = 10  # a slip of a law that has no number of its own here
 LAW_SLIPS = {
     "hidden-for-kv-width": 3,
     "query-heads-for-kv-heads": 3,
-    "values-forgotten": 5,
+    "values-forgotten": 4,
     "window-ignored": 3,
     "one-head": 12,
     "layers-forgotten": 20,
@@ -42,7 +42,20 @@ LAW_SLIPS = {
     "tied-counted-twice": 4,
     "embeddings-forgotten": 5,
     "norms-forgotten": 4,
+    "window-on-all-layers": 6,
+    "bits-as-bytes": 6,
+    "wait-forgotten": 4,
+    "ttft-forgotten": 5,
+    "weights-forgotten": 6,
+    "margin-forgotten": 6,
+    "activations-forgotten": 6,
+    "reserves-forgotten": 6,
+    "training": 6,
+    "one-operation": 6,
+    "cache-unread": 5,
+    "attention-forgotten": 5,
 }
+ROUNDED = {1: 10, 2: 8, 3: 12}  # figures that a number was rounded to on the way, and how rare that is
 TYPED_FIGURES = range(3, 10)
 MEASURED = tuple(BASES.index(base) for base in ("B", "s"))
 
@@ -107,14 +120,15 @@ def _of_rounding(steps: Sequence[Link], needed: set[str], values: Values) -> Ite
         return
     measured = {n for n in needed if any(vocabulary()[n].unit.dimension[i] for i in MEASURED)}
     for name in [*sorted(measured), *(step.gives for step in steps[:-1])]:
-        for figures in (1, 2, 3):
+        for figures, one_in in ROUNDED.items():
             if significant(values[name], figures) != values[name]:
                 said = f"{words(name)} was rounded to {figures} figure{'s' * (figures > 1)} before it was used."
                 touched = frozenset({f"figures of {name}"})
-                yield Fault(f"rounded-{slug_of(name)}", said, 8, touched, rounds=(name, figures))
+                yield Fault(f"rounded-{slug_of(name)}", said, one_in, touched, rounds=(name, figures))
     if steps[-1].gives == "parameters":
         said, touched = "The name of the model was taken for its size.", frozenset({"figures of parameters"})
-        yield Fault("size-from-the-name", said, 8, touched, rounds=("parameters", 1))
+        for figures in (1, 2):
+            yield Fault("size-from-the-name", said, 8, touched, rounds=("parameters", figures))
 
 
 def _of_typing(goal: Quantity, right: Exact) -> Iterator[Fault]:

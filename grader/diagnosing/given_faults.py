@@ -83,7 +83,7 @@ def _of_cached_width(needed: set[str], values: Values) -> Iterator[Fault]:
     for bits in (8, 16):
         if bits != right:
             sentence = f"The {bits} bits of a cached element were used as {bits} bytes."
-            yield in_place("bits-as-bytes", sentence, 6, "kv_width", bits)
+            yield in_place("bits-as-bytes", sentence, 10, "kv_width", bits)
     if right.denominator != 1 and right > 1:
         sentence = (
             f"The scales of the quantised cache were left out: {number(int(right))} B instead of {number(right)} B."
@@ -198,7 +198,7 @@ def _of_other_models(needed: set[str], values: Values) -> Iterator[Fault]:
         rarity = OTHER_MODEL * SHAPES[name] * len(others)
         for other in others:
             if other != values[name]:
-                near = 8 if other in {2 * values[name], Fraction(values[name], 2)} and name == "kv_heads" else 1
+                near = 10 if other in {2 * values[name], Fraction(values[name], 2)} and name == "kv_heads" else 1
                 sentence = f"{words(name)} of another model: {other:,} instead of {number(values[name])}."
                 yield in_place(f"other-{slug_of(name)}", sentence, rarity // near, name, other)
 
@@ -209,7 +209,9 @@ def _of_machines(needed: set[str], values: Values, bits: Exact | None, *, short:
         said = "The peak with sparsity was used; dense work reaches half of it at most."
         yield in_place("sparse-peak", said, 3, "compute", right * 2)
         said = "The peak of a wider number format was used."
-        yield in_place("peak-of-wider-format", said, 5, "compute", Fraction(right) / 2)
+        wider = values.get("compute_16bit", right)
+        wider = Fraction(right) / 2 if wider == right else wider
+        yield in_place("peak-of-wider-format", said, 4, "compute", wider)
         said = "The sparse peak of a narrower number format was used."
         yield in_place("sparse-peak-of-fewer-bits", said, 10, "compute", right * 4)
     if "bandwidth" in needed:

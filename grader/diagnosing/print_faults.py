@@ -21,6 +21,7 @@ SHARES = {
     "layers": ("layers", 24),
 }
 GROUPS = {2: 8, 4: 24, 8: 32}
+ALONE = ("kv_bytes", "parameters", "active", "weights", "attention", "score")  # what no group of GPUs changes
 COUNTS = {"layer", "element", "head", "sequence", "GPU", "1"}
 
 
@@ -32,7 +33,7 @@ def of_print(quantity: Quantity, printed: str, values: Mapping[str, Exact]) -> I
             yield scaled("prefix-off-by-1000", "A unit prefix is off by a thousand.", 24, ("print",), factor)
     if quantity.name == "weights":
         said = "An overhead of 20 % was added to the weights."
-        yield scaled("a-fifth-added", said, 12, ("overhead",), Fraction(6, 5))
+        yield scaled("a-fifth-added", said, 6, ("overhead",), Fraction(6, 5))
     if quantity.name in {"kv_bytes_per_token", "kv_bytes_per_block", "kv_bytes_per_layer"}:
         touched = ("constant of kv_bytes_per_token",)
         yield scaled("both-counted-twice", "Keys and values were counted twice.", 12, touched, 2)
@@ -62,7 +63,7 @@ def _of_shares(quantity: Quantity, values: Mapping[str, Exact]) -> Iterator[Faul
             yield scaled(f"times-{slug_of(name)}", times, one_in, ("share",), count)
             per = f"The number was divided by the {number(count)} {words}."
             yield scaled(f"per-{slug_of(name)}", per, one_in, ("share",), 1 / Fraction(count))
-    if quantity.unit.name in COUNTS - {"sequence"}:
+    if quantity.unit.name in COUNTS - {"sequence"} or quantity.name.startswith(ALONE):
         return
     for count, one_in in GROUPS.items():
         yield scaled("times-a-group", f"{count} GPUs were taken as one.", one_in, ("share",), count)

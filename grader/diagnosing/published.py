@@ -83,6 +83,8 @@ def read_published(quantity: Quantity, text: str) -> tuple[Published, ...]:
     """
     if len(text) > LONGEST:
         raise UnreadableValue(quantity.name, f"{text[:20]}...", f"a number has at most {LONGEST} characters.")
+    if not text.strip():
+        raise UnreadableValue(quantity.name, text, "there is no number in it.")
     complaint: Unusable | None = None
     elsewhere = -1  # a start whose unit measures something else: the bare number there is not what was meant
     for start, about, part, candidate in _candidates(quantity, text):
@@ -153,7 +155,7 @@ def _read(quantity: Quantity, text: str, kilobyte: str, *, about: bool) -> Publi
         finding = Finding(complaint.why, complaint.about, complaint.at)
         raise UnreadableValue(quantity.name, text, sentence(finding)) from None
     number = Fraction(read.number)
-    half, loose = half_digit(read.literal), loose_digit(read.literal, quantity)
+    half, loose = half_digit(read.literal, _exact_figures(quantity)), loose_digit(read.literal, quantity)
     if about:
         half = loose = max(half, _about(read.literal, number, quantity))
     if not read.unit.given:
@@ -210,12 +212,21 @@ def typed_as(quantity: Quantity, text: str) -> tuple[Fraction, str]:
     return (half_digit(read.literal) * factor if "." in read.literal else Fraction(0)), read.unit.name()
 
 
-def half_digit(literal: str) -> Fraction:
-    """Return half of the last digit that was meant: of `4.59` 0.005, of `523000` 500, of `4096` 1/2."""
+def _exact_figures(quantity: Quantity) -> int:
+    """Peaks of machines are printed as they stand in a table, such as 4500 TFLOP/s."""
+    rate = quantity.unit.dimension[1] == -1 and not any(quantity.unit.dimension[2:5])
+    return EXACT_FIGURES + 1 if rate else EXACT_FIGURES
+
+
+def half_digit(literal: str, exact: int = EXACT_FIGURES) -> Fraction:
+    """Return half of the last digit that was meant: of `4.59` 0.005, of `523000` 500, of `4096` 1/2.
+
+    A whole number of up to `exact` figures is taken as it stands.
+    """
     if not literal:
         return Fraction(0)
     typed = figures(literal)
-    rounded_off = 0 if typed.most <= EXACT_FIGURES or typed.least == typed.most else typed.most - typed.least
+    rounded_off = 0 if typed.most <= exact or typed.least == typed.most else typed.most - typed.least
     return Fraction(1, 2) * Fraction(10) ** (rounded_off - typed.decimals)
 
 

@@ -25,10 +25,9 @@ MOST_FAULTS = 3
 MOST_SETS = 2500
 RAREST = 1500  # a set that is rarer than one in so many is no explanation of anything
 NEAR = math.log(10)
-COARSE = 0.01
 SLIGHT = Fraction(1, 500)
-COVERED, COVERED_COARSE = 0.05, 0.155
-TIES = 4  # explanations that are rarer than the best by more than this factor are dropped
+LEAST_COVERED, MOST_COVERED, COVERED = 0.044, 0.16, 0.88
+TIES = 3  # explanations that are rarer than the best by more than this factor are dropped
 SHOWN = 6
 
 
@@ -59,13 +58,13 @@ class Search:
         self._chained: dict[tuple[int, ...], Exact | None] = {}
 
     def explain(self, readings: Sequence[Published], moves: Fraction) -> tuple[Explanation, ...]:
-        """Return the explanations of a number that can be read in these ways, the most plausible first.
+        """Return the explanations of a number that can be read in these ways, the shortest first.
 
         `moves` is how far the rounding of the givens leaves the right value open.
         """
         slacks = [(reading.value, _slack(reading, moves)) for reading in readings]
         width = float(sum(2 * slack / abs(value) if value else Fraction(1) for value, slack in slacks))
-        most = COVERED if width < COARSE else COVERED_COARSE
+        most = min(max(COVERED * math.sqrt(width), LEAST_COVERED), MOST_COVERED)
         bins: set[int] = set()
         found: list[Explanation] = []
         right = self.value(())
@@ -77,11 +76,11 @@ class Search:
                 break
             if any(abs(math.log(value / reading.value)) < NEAR for reading in readings if reading.value > 0):
                 bins.add(round(math.log(value) / width) if width else hash(value))
-            if len(bins) * width > most:
+            if not found and len(bins) * width > most:
                 break
             if any(abs(printed - value) <= slack for printed, slack in slacks):
                 self._keep(found, Explanation(tuple(sorted(chosen, key=_place)), value))
-        return tuple(found[:SHOWN])
+        return tuple(sorted(found[:SHOWN], key=lambda explanation: len(explanation.faults)))
 
     def _keep(self, found: list[Explanation], explanation: Explanation) -> None:
         """Keep an explanation unless a part of it explains as much, or another says the same."""

@@ -31,6 +31,7 @@ QUANTITIES = {
     "ridge_point": "ridge", "machine_balance": "ridge", "cost": "cost_per_token", "token_cost": "cost_per_token",
     "cost_per_million_tokens": "cost_per_token", "scores": "attention_scores", "attention_matrix": "attention_scores",
     "prefill_latency": "prefill_time", "time_to_first_token": "ttft", "kv_memory": "kv_budget",
+    "overhead": "runtime_memory",
     "tp": "tensor_parallel", "tp_size": "tensor_parallel", "tensor_parallel_size": "tensor_parallel",
     "ffn": "intermediate", "d_ff": "intermediate", "rope": "qk_rope_dim", "d_model": "hidden", "n_layers": "layers",
     "num_layers": "layers", "n_heads": "heads", "n_kv_heads": "kv_heads", "num_kv_heads": "kv_heads",

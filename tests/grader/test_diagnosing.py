@@ -18,7 +18,7 @@ from grader.diagnosing.fault import Fault
 from grader.diagnosing.faults import faults
 from grader.diagnosing.published import half_digit
 from grader.diagnosing.question import asked, peak, question
-from grader.diagnosing.search import MOST_FAULTS, Search
+from grader.diagnosing.search import MOST_FAULTS, TIES, Search
 from grader.diagnosing.synonyms import spelled
 from grader.stream import Stream
 from spec import catalog
@@ -163,13 +163,13 @@ def test_a_single_fault_is_among_the_explanations_of_what_it_gives(
         found = explained(search, Fraction(value), 6)
         assert found
         least = min(explanation.one_in for explanation in found)
-        assert fault.slug in set().union(*(e.slugs for e in found)) or fault.one_in > 4 * least or len(found) > 5
+        assert fault.slug in set().union(*(e.slugs for e in found)) or fault.one_in > TIES * least or len(found) > 5
 
 
 @pytest.mark.law
 def test_a_pair_of_usual_faults_is_explained_and_by_no_more_than_it_takes() -> None:
     right, search = searched(*CASES[4][:4], "GB")
-    usual = [fault for fault in search.single if fault.one_in <= 6]
+    usual = [fault for fault in search.single if fault.one_in <= 10]
     pairs = [pair for pair in combinations(usual, 2) if pair[0].touches.isdisjoint(pair[1].touches)]
     assert len(pairs) > 20
     for pair in pairs:
@@ -177,7 +177,8 @@ def test_a_pair_of_usual_faults_is_explained_and_by_no_more_than_it_takes() -> N
         if value is not None and value > 0 and value != right:
             found = explained(search, Fraction(value), 6)
             assert found
-            assert len(found[0].faults) <= 2
+            assert min(e.one_in for e in found) <= pair[0].one_in * pair[1].one_in
+            assert [len(e.faults) for e in found] == sorted(len(e.faults) for e in found)
 
 
 @pytest.mark.law
