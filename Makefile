@@ -2,12 +2,13 @@
 
 PYTHON ?= python3.11 python3
 BIN := .venv/bin
+PEERS := .venv-peers/bin
 INSTALL_INTO := python -m pip install -qq --disable-pip-version-check --no-build-isolation --constraint constraints.txt
 INSTALL := $(BIN)/$(INSTALL_INTO)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint deep coverage bench reality certify diagnose clean
+.PHONY: help demo test lint deep coverage bench peers reality certify diagnose clean
 
 # Starting fast is a feature of the tool, so its bytecode is kept whatever the caller's shell says.
 unexport PYTHONDONTWRITEBYTECODE
@@ -39,6 +40,10 @@ bench: .venv/.bench ## Measure the speed side by side with the peers
 reality: .venv-reality/.made ## Build tiny models with transformers and compare parameters and caches (fetches 300 MB)
 	@HF_HUB_OFFLINE=1 HYPOTHESIS_PROFILE=ci .venv-reality/bin/python -m pytest tests/live
 
+peers: .venv-peers/.made ## Hold public packages against the laws, beside each other (long)
+	@$(PEERS)/python -W ignore examples/candidates/run.py
+	@$(PEERS)/python -W ignore -c "import os; from bench import peers; print(peers.run(), flush=True); os._exit(0)"
+
 certify: .venv/.runtime ## Compute the certificate of every family again
 	@$(BIN)/python -m grader.certify
 
@@ -46,7 +51,7 @@ diagnose: .venv/.test ## Diagnose every row of a table of published numbers: mak
 	@$(BIN)/python tests/diagnose_table.py $(TABLE)
 
 clean: ## Remove what make and the tests made
-	@rm -rf .venv .venv-reality .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist
+	@rm -rf .venv .venv-peers .venv-reality .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # One empty file per finished step: a second make installs nothing until the versions change.
@@ -77,4 +82,10 @@ clean: ## Remove what make and the tests made
 	@$(BIN)/python -m venv .venv-reality
 	@.venv-reality/bin/$(INSTALL_INTO) hatchling
 	@.venv-reality/bin/$(INSTALL_INTO) --editable '.[reality]'
+	@touch $@
+
+# Their own bounds contradict each other, so nothing is resolved: the list names all that is needed.
+.venv-peers/.made: .venv/.made examples/candidates/requirements.txt
+	@$(BIN)/python -m venv .venv-peers
+	@$(PEERS)/python -m pip install -qq --disable-pip-version-check --no-deps --requirement examples/candidates/requirements.txt
 	@touch $@
