@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import redirect_stdout
 from typing import TYPE_CHECKING
 
 import click
@@ -57,8 +59,9 @@ def command(
     candidate: Candidate | None = None
     try:
         known = read(deviations) if deviations else {}
-        candidate = _found(where, program, time_limit)
-        outcome = check(candidate, examples=count, laws=laws)
+        with redirect_stdout(sys.stderr):  # what a candidate prints is no part of the report
+            candidate = _found(where, program, time_limit)
+            outcome = check(candidate, examples=count, laws=laws)
         found = sorted_out(outcome, known)
     except Unusable as error:
         raise Refused(str(error)) from error

@@ -14,8 +14,11 @@ from spec.conformance.answers import Nothing
 from spec.conformance.asking import Asked, Values
 from spec.conformance.judging import Judge, Reply, Skipped
 from spec.invariants import Invariant, true
-from spec.invariants.reference import Unanswered
+from spec.invariants.draws import sample
+from spec.invariants.reference import Reference, Unanswered, questions
 from spec.solving import Infeasible, OutsideDomain
+
+FEW = 4  # points that show what a sentence asks
 
 
 class Missing(Unanswered):
@@ -76,6 +79,15 @@ def broken(invariant: Invariant, impl: Adapted, values: Values) -> bool:
         if len(impl.wrong) == before:
             raise
         return True  # it calculates with a wrong answer that no law takes
+
+
+@cache
+def questions_of(invariant: Invariant) -> Mapping[tuple[str, frozenset[str]], str]:
+    """Return what a sentence asks, each with the law that answers it, found by asking the laws themselves."""
+    impl = Reference()
+    for values in sample(invariant.draws, FEW, invariant.id):
+        invariant.holds(impl, values)
+    return {question: questions()[question].name for question in impl.asked}
 
 
 @cache

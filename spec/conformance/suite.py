@@ -20,7 +20,7 @@ from spec.conformance.declared import Declared, Unusable, known, suggestion
 from spec.conformance.judging import ANOTHER, Failed, Judge, Reply, Skipped
 from spec.conformance.looks_like import Likeness, looks_like
 from spec.conformance.points import fixing, points
-from spec.conformance.sentences import Adapted, Missing, about, broken
+from spec.conformance.sentences import Adapted, Missing, about, broken, questions_of
 from spec.conformance.shrinking import shrunk
 from spec.index import laws as all_laws
 from spec.invariants import Invariant
@@ -94,7 +94,6 @@ class Suite:
         judge: who asks the candidate.
         asked: every question it answers.
         unasked: the functions it has that answer no question, each with the reason.
-        answered: the laws that a single function answers.
     """
 
     def __init__(
@@ -116,7 +115,6 @@ class Suite:
         self.asked = [one for one in found if not laws or not self.only.isdisjoint(one.laws)]
         single = {(one.name, frozenset(one.given)): one for one in found if len(one.steps) <= 1}
         self.adapted = Adapted(self.judge, single)
-        self.answered = {one.law.name for one in single.values()}
 
     def checks(self) -> Iterator[Check]:
         """Give every check: the functions against their laws, then the sentences, then what is no law."""
@@ -124,17 +122,14 @@ class Suite:
             words = one.law.says if len(one.laws) == 1 else f"{one.law.says} (from {', '.join(one.laws)})"
             yield Check(one.call, one.laws, words, partial(self.agreement, one))
         for invariant in about(sorted({name for name, _ in self.adapted.single})):
-            laws = self._laws_of(invariant)
-            if not self.answered.isdisjoint(laws) and (not self.only or not self.only.isdisjoint(laws)):
+            laws = tuple(dict.fromkeys(law for _, law in self._asks(invariant)))
+            if laws and (not self.only or not self.only.isdisjoint(laws)):
                 yield Check(invariant.id, laws, invariant.says, partial(self.sentence, invariant), direct=False)
         yield from self._others()
 
-    def _laws_of(self, invariant: Invariant) -> tuple[str, ...]:
-        """Return the laws of a sentence's functions, told by the shape of its id or by the functions' names."""
-        law, colon, _ = invariant.id.partition(":")
-        if colon:
-            return (law,)
-        return tuple(dict.fromkeys(one.law.name for one in self.adapted.single.values() if one.name in invariant.about))
+    def _asks(self, invariant: Invariant) -> list[tuple[object, str]]:
+        """Return those questions of a sentence that the candidate answers, each with its law."""
+        return [(asks, law) for asks, law in questions_of(invariant).items() if asks in self.adapted.single]
 
     def _others(self) -> Iterator[Check]:
         if padding.applies(self.candidate) and (not self.only or padding.LAW in self.only):

@@ -13,8 +13,10 @@ from grader.cli.app import app
 
 CALCULATOR = """
 UNITS = {"memory": "GB"}
+print("loading")
 
 def weights(parameters, weight_bits):
+    print("working")
     return parameters * weight_bits / 8e9
 
 def kv_budget(gpu_memory, weights, activations, safety_margin):

@@ -129,6 +129,23 @@ def test_every_kind_of_number_is_read(kind: Any) -> None:
     assert found.obeyed == ["cached_tokens"]
 
 
+class _Scalar:
+    """A scalar as NumPy has them."""
+
+    shape = ()
+
+    def __init__(self, value: float) -> None:
+        self.value = value
+
+    def item(self) -> float:
+        return self.value
+
+
+def test_a_scalar_of_an_array_library_is_read() -> None:
+    found = check(candidate(cached_tokens=lambda concurrency, context: _Scalar(concurrency * context)))
+    assert found.obeyed == ["cached_tokens"]
+
+
 # What is wrong
 
 
@@ -182,6 +199,18 @@ def test_rounding_and_units_are_recognised(way: Any, sentence_: str) -> None:
     found = check(candidate(concurrency=concurrency))
     assert found.broken == ["fits"]
     assert any(sentence_ in like.sentence for failure in found.failures for like in failure.likely), found.failures
+
+
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [(1e9, "a unit prefix is off by 10^9"), (2**30, "a unit prefix is off by 2^30"), (1 / 8, "eight times")],
+)
+def test_a_unit_that_is_not_declared_is_recognised(part: float, words: str) -> None:
+    found = check(candidate(activations=lambda activation_share_of_total, gpu_memory: (
+        activation_share_of_total * gpu_memory / part
+    )))  # fmt: skip
+    assert found.broken == ["activations_of_total"]
+    assert found.failures[0].likely[0].sentence.startswith(words)
 
 
 def test_a_negative_capacity_is_reported_as_such() -> None:
