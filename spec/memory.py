@@ -333,3 +333,28 @@ with author_order():
             )
         ],
     )
+    kv_bytes_per_sequence_of_blocks = Identity(
+        q.kv_bytes_per_sequence,
+        q.blocks_per_sequence * q.kv_bytes_per_block,
+        name="kv_bytes_per_sequence_of_blocks",
+        says="A sequence takes the bytes of all its blocks, full or not.",
+        section="kv-cache",
+        source="paged attention as in public serving engines",
+        superseded_by=(q.sliding_window,),
+    )
+    holds_tokens_in_blocks = Bound(
+        "holds_tokens_in_blocks",
+        sympy.ceiling(q.token_capacity / q.block_size) * q.kv_bytes_per_block <= q.kv_budget,
+        not_invertible={q.block_size: "a block has its number of tokens; the bytes of one would change with it"},
+        says="The budget holds whole blocks only, and the tokens of these.",
+        section="kv-cache",
+        source="paged attention as in public serving engines",
+        superseded_by=(q.sliding_window, q.tensor_parallel),
+        slips=[
+            Slip(
+                "last-block-dropped",
+                "The partly filled last block was not counted.",
+                sympy.floor(q.token_capacity / q.block_size) * q.kv_bytes_per_block <= q.kv_budget,
+            )
+        ],
+    )

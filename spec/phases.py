@@ -178,6 +178,29 @@ with author_order():
         ],
     )
 
+    ttft_of_prefill = Identity(
+        q.ttft,
+        q.wait + q.prefill_time,
+        name="ttft_of_prefill",
+        says="The first token comes after the wait and the prefill.",
+        section="ttft",
+        slips=[
+            Slip(
+                "wait-forgotten",
+                "The wait before prefill was left out.",
+                q.prefill_time,
+                unless=sympy.Eq(q.wait, 0),
+            ),
+        ],
+    )
+    prefill_rate = Identity(
+        q.prefill_rate,
+        q.prompt / q.prefill_time,
+        says="The tokens of the prompt over the time that their prefill takes.",
+        section="ttft",
+        slips=[Slip("ratio-inverted", "The time was divided by the tokens.", q.prefill_time / q.prompt)],
+    )
+
     service_time = Identity(
         q.service_time,
         q.ttft + q.output / q.decode_rate,

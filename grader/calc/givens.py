@@ -61,6 +61,8 @@ class WrongDimension(Unusable):
     def __str__(self) -> str:
         unit = self.quantity.unit.name
         wanted = "a plain number" if unit == "1" else f"measured in {unit}"
+        if unit == "parameter" and self.text.endswith("B"):
+            return f"parameters are counted, and {self.text} is {self.measures}; 7 billion are written 7e9."
         hint = f"; a share is given as {' or '.join(f'{n}={self.text}' for n in self.instead)}" if self.instead else ""
         return f"{self.quantity.name} is {wanted}, and {self.text} is {self.measures}{hint}."
 

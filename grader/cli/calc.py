@@ -29,6 +29,10 @@ AT_LEAST = {
     "decode_bytes_per_gpu_active",
     "prefill_time_sharded",
 }  # laws that give a lower bound
+EACH, TOGETHER = "each GPU of the group", "the group of GPUs together"
+OF_GROUP = dict.fromkeys(("kv_budget", "gpu_memory"), EACH) | dict.fromkeys(
+    ("token_capacity", "concurrency", "context", "kv_budget_of_group"), TOGETHER
+)
 LISTS = ("models", "gpus", "quantities")
 
 
@@ -157,8 +161,8 @@ def _remarks(found: Calculation, model: Model | None, config: Config | None) -> 
     if found.source:
         where = found.source if config and found.source == config.model.source else f"the catalogue ({found.source})"
         remarks.append(f"Looked up in {where}, not derived.")
-    if "tensor_parallel" in {used.quantity.name for used in found.used}:
-        remarks.append(_of_which(found.quantity.name))
+    if found.quantity.name in OF_GROUP and "tensor_parallel" in {used.quantity.name for used in found.used}:
+        remarks.append(f"{found.quantity.name} is that of {OF_GROUP[found.quantity.name]}.")
     remarks += [laws()[step.law].says for step in found.steps if step.law in AT_LEAST]
     lengths = [used.value for used in found.used if used.quantity.name == "context"]
     if found.quantity.name == "context" and isinstance(found.result, int):
@@ -166,12 +170,6 @@ def _remarks(found: Calculation, model: Model | None, config: Config | None) -> 
     if model is not None and model.window is not None and lengths and lengths[0] > model.window:
         remarks.append(f"The published window of {model.name} is {model.window:,} tokens.")
     return remarks
-
-
-def _of_which(name: str) -> str:
-    """Say whether a quantity is that of each GPU of a group or of the group."""
-    each = name.endswith("_per_gpu") or name in {"kv_budget", "gpu_memory", "activations", "safety_margin"}
-    return f"{name} is that of {'each GPU of the group' if each else 'the group of GPUs together'}."
 
 
 def _conventions(found: Calculation) -> list[tuple[Used, str]]:

@@ -272,3 +272,30 @@ paged_context = Invariant(
         ]
     ),
 )
+tokens_of_blocks = Invariant(
+    "tokens-in-blocks",
+    "The tokens that fit in blocks are those of whole blocks, of which one more would not fit.",
+    {**of(q.block_size, q.kv_bytes_per_block), "kv_budget": Grid(0, 2400, HALF)},
+    ("token_capacity",),
+    lambda impl, block_size, kv_bytes_per_block, kv_budget: all(
+        held % block_size == 0
+        and held * kv_bytes_per_block <= kv_budget * block_size < (held + block_size) * kv_bytes_per_block
+        for held in [
+            impl.token_capacity(kv_budget=kv_budget, block_size=block_size, kv_bytes_per_block=kv_bytes_per_block)
+        ]
+    ),
+)
+blocks_of_tokens = Invariant(
+    "tokens-need-blocks",
+    "Tokens fit a budget in blocks exactly when the blocks of a sequence of that many tokens do.",
+    {**of(q.block_size, q.kv_bytes_per_block, q.kv_budget), "tokens": Grid(1, 40)},
+    ("holds_tokens_in_blocks", "blocks_per_sequence"),
+    lambda impl, tokens, block_size, kv_bytes_per_block, kv_budget: all(
+        impl.holds_tokens_in_blocks(
+            token_capacity=tokens, block_size=block_size, kv_bytes_per_block=kv_bytes_per_block, kv_budget=budget
+        )
+        == (budget >= needed)
+        for needed in [impl.blocks_per_sequence(context=tokens, block_size=block_size) * kv_bytes_per_block]
+        for budget in (kv_budget, needed, needed * HALF)
+    ),
+)

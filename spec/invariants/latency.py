@@ -119,3 +119,14 @@ slots_limit = Invariant(
         impl.within_slots(batch=slots, slots=slots) and not impl.within_slots(batch=slots + 1, slots=slots)
     ),
 )
+prefill_at_its_rate = Invariant(
+    "ttft-by-rate-or-time",
+    "A prefill lasts as long as its prompt at its rate, and the first token comes as late by either.",
+    of(q.wait, q.prompt, q.prefill_time),
+    ("ttft", "prefill_rate"),
+    lambda impl, wait, prompt, prefill_time: all(
+        rate * prefill_time == prompt
+        and impl.ttft(wait=wait, prefill_time=prefill_time) == impl.ttft(wait=wait, prompt=prompt, prefill_rate=rate)
+        for rate in [impl.prefill_rate(prompt=prompt, prefill_time=prefill_time)]
+    ),
+)

@@ -51,6 +51,20 @@ sequences_together = Invariant(
         == kv_bytes_per_sequence
     ),
 )
+blocks_together = Invariant(
+    "kv-of-blocks",
+    "A sequence of one block caches that block, and one more block adds its bytes.",
+    of(q.blocks_per_sequence, q.kv_bytes_per_block),
+    ("kv_bytes_per_sequence",),
+    lambda impl, blocks_per_sequence, kv_bytes_per_block: (
+        impl.kv_bytes_per_sequence(blocks_per_sequence=1, kv_bytes_per_block=kv_bytes_per_block) == kv_bytes_per_block
+        and impl.kv_bytes_per_sequence(
+            blocks_per_sequence=blocks_per_sequence + 1, kv_bytes_per_block=kv_bytes_per_block
+        )
+        - impl.kv_bytes_per_sequence(blocks_per_sequence=blocks_per_sequence, kv_bytes_per_block=kv_bytes_per_block)
+        == kv_bytes_per_block
+    ),
+)
 mixed_requests_fit = Invariant(
     "window-gpu-holds",
     "A GPU holds requests with sliding layers exactly when it holds as many sequences of prompt and output together.",

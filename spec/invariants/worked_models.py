@@ -15,7 +15,9 @@ HALF_SLIDES: Values = {"layers": 24, "sliding_layers": 12, "sliding_window": 128
 MET = 12_879_925_248  # parameters that a token meets of Mixtral-8x7B
 
 MODELS = (
-    Worked("parameters", {**EXPERT_LAYERS, "experts": 8}, 46_702_792_704, "tensors of Mixtral-8x7B as published"),
+    Worked(
+        "parameters", {**EXPERT_LAYERS, "experts": 8}, 46_702_792_704, "Mixtral-8x7B, whose every layer has experts"
+    ),
     Worked("active_parameters", {**EXPERT_LAYERS, "experts_per_token": 2}, MET, "two of the eight experts of Mixtral"),
     Worked("active_parameters", {"parameters": 8_030_261_248}, 8_030_261_248, "Llama-3-8B has no experts"),
     Worked("flops_per_token", {"active_parameters": MET}, 25_759_850_496, "Mixtral-8x7B"),
@@ -63,6 +65,18 @@ MODELS = (
         {**HALF_SLIDES, "kv_budget": 10**6, "context": 1000, "block_size": 16},
         73,
         "12 layers of 1,008 tokens in blocks and 12 of 128",
+    ),
+    Worked(
+        "kv_bytes_per_sequence",
+        {"blocks_per_sequence": 188, "kv_bytes_per_block": 2**21},
+        188 * 2**21,
+        "3,001 tokens of Llama-3-8B in blocks of 16",
+    ),
+    Worked(
+        "token_capacity",
+        {"kv_budget": 100, "block_size": 16, "kv_bytes_per_block": 16},
+        96,
+        "six whole blocks of 16 bytes in 100",
     ),
     Worked("kv_bytes_total", {"concurrency": 4, "kv_bytes_per_sequence": 2**31}, 2**33, "four caches of 2 GiB"),
     Worked(

@@ -215,6 +215,8 @@ SERVING = (
         Fraction(1400, 2039),
         "14 GB for each token of 10 ms on an A100: 69 %",
     ),
+    Worked("ttft", {"wait": Fraction(1, 10), "prefill_time": Fraction(1, 5)}, Fraction(3, 10), "a wait of 100 ms"),
+    Worked("prefill_rate", {"prompt": 2000, "prefill_time": Fraction(1, 5)}, 10_000, "the chapter's exercise 4"),
     Worked(
         "break_even_output",
         {"prefill_time": Fraction(44, 1000), "tpot": Fraction(7, 1000)},

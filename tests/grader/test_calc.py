@@ -266,6 +266,26 @@ def test_a_page_size_that_is_given_is_used() -> None:
     known = {"kv_budget": 100, "kv_bytes_per_token": 1, "context": 17}
     assert calculate(named("concurrency"), known).result == 100 // 17
     assert calculate(named("concurrency"), known | {"block_size": 16}).result == 100 // 32
+    assert calculate(named("token_capacity"), {"kv_budget": 100, "kv_bytes_per_token": 1}).result == 100
+    in_blocks = known | {"block_size": 16}
+    assert calculate(named("token_capacity"), {n: v for n, v in in_blocks.items() if n != "context"}).result == 96
+    assert (
+        calculate(named("kv_bytes_per_sequence"), {n: v for n, v in in_blocks.items() if n != "kv_budget"}).result == 32
+    )
+
+
+def test_the_first_token_follows_from_the_model_and_the_gpu() -> None:
+    prefill = calc("prefill_time", "llama-3-8b", "h100", prompt="4000")
+    assert isinstance(prefill, Fraction)
+    assert calc("ttft", "llama-3-8b", "h100", prompt="4000", wait="250ms") == prefill + Fraction(1, 4)
+    assert calc("prefill_rate", "llama-3-8b", "h100", prompt="4000") == 4000 / prefill
+    assert calc("achieved_mfu", "llama-3-8b", "h100", prompt="4000", prefill_time="1s") == prefill
+
+
+def test_billions_of_parameters_are_no_bytes() -> None:
+    with pytest.raises(WrongDimension) as caught:
+        read_given(named("parameters"), "7B")
+    assert "7e9" in str(caught.value)
 
 
 def test_a_need_is_asked_of_the_bound_and_not_of_the_equation() -> None:
@@ -279,7 +299,7 @@ def test_a_need_is_asked_of_the_bound_and_not_of_the_equation() -> None:
         ("concurrency", {}, "", ("context",), ("--model", "--gpu")),
         ("concurrency", {"context": "4096"}, "llama-2-7b", (), ("--gpu",)),
         ("weights", {}, "", ("parameters",), ()),
-        ("ttft", {"prompt": "100"}, "", ("prefill_rate",), ()),
+        ("ttft", {"prompt": "100"}, "", (), ("--model", "--gpu")),
     ],
 )
 def test_what_is_missing_is_told(
