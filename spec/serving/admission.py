@@ -126,13 +126,29 @@ class Admission:
             OutOfMemory: there is no room; it counts as in flight all the same.
             ValueError: another request of that name is in flight.
         """
+        self.board(job)
+        self.hold(job, tokens)
+
+    def board(self, job: Job) -> None:
+        """Take a request out of the queue; it is in flight, and holds nothing yet.
+
+        Raises:
+            ValueError: another request of that name is in flight.
+        """
         if job.name in self.flight:
             raise ValueError(f"two requests named {job.name!r} are in flight at once")
         self.waiting.remove(job)
         self.admitted += 1
         self.flight[job.name] = job
-        job.state, job.reserved = State.RUNNING, tokens
-        job.reused = self._here(job)
+        job.state = State.RUNNING
+
+    def hold(self, job: Job, tokens: int) -> None:
+        """Reserve and pin room for so many tokens of a request in flight.
+
+        Raises:
+            OutOfMemory: there is no room.
+        """
+        job.reserved, job.reused = tokens, self._here(job)
         if self.cache.reserve(job.name, tokens, self._chain(job)) is None:
             raise OutOfMemory(job)
         self.cache.pin(job.name)

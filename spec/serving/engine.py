@@ -35,6 +35,9 @@ class Engine:
     Attributes:
         now: the tick.
         tally: what was counted so far.
+        cache, admission: what holds the caches, and who waits and is in flight.
+        decoding: the requests that get a token in the next step, in the order of joining.
+        jobs: every request that is known, by id.
 
     Raises:
         ValueError: two requests have the same id.
@@ -53,7 +56,7 @@ class Engine:
         self._follow, self._bulk = follow, bulk
         self._arrivals: Heap = []
         self._prefilling: list[Job] = []
-        self._decoding: dict[Job, None] = {}  # in the order of joining
+        self.decoding: dict[Job, None] = {}
         self._steps = 0
         self._cached = 0  # tokens that the decoding requests have cached
         self._ends: Heap = []
@@ -88,11 +91,22 @@ class Engine:
             self._prefill()
         elif self._prefilling:
             self._mixed()
-        elif self._decoding:
+        elif self.decoding:
             self._decode()
         else:
             return self._wait()
         return True
+
+    def tokens(self, job: Job) -> int:
+        """Return how many tokens of a request in flight are cached now."""
+        if job in self.decoding:
+            return job.prompt + job.generated + self._steps - job.joined_at - 1
+        return job.prefilled
+
+    @property
+    def cached(self) -> int:
+        """How many tokens are cached of all that decode."""
+        return self._cached
 
     # Requests that come and join
 
@@ -111,9 +125,13 @@ class Engine:
     def _join(self) -> None:
         if isinstance(self.server.batching, Static):
             if self._batch_is_due(self.server.batching):
-                for job, tokens in self.server.batching.group(self.admission):
-                    self._enter(job, tokens)
-        elif self.gate.is_open(len(self._decoding)):
+                batch = self.server.batching.group(self.admission)
+                for job, _ in batch:
+                    self.admission.board(job)
+                for job, tokens in batch:
+                    self.admission.hold(job, tokens)
+                    self._let_in(job)
+        elif self.gate.is_open(len(self.decoding)):
             room = self._prompt_room()
             while room > 0 and len(self.admission.flight) < self.server.batching.slots:
                 admitted = self.admission.admit()
@@ -134,12 +152,8 @@ class Engine:
 
     def _prompt_room(self) -> int:
         """Return the prompt tokens that the next iteration takes more."""
-        room = self.gate.pass_tokens if self.gate.chunk is None else self.gate.chunk - len(self._decoding)
+        room = self.gate.pass_tokens if self.gate.chunk is None else self.gate.chunk - len(self.decoding)
         return room - sum(map(self._to_prefill, self._prefilling))
-
-    def _enter(self, job: Job, tokens: int) -> None:
-        self.admission.enter(job, tokens)
-        self._let_in(job)
 
     def _let_in(self, job: Job) -> None:
         if job.admitted is None:
@@ -164,29 +178,29 @@ class Engine:
         ticks = self.timing.iteration(0, 0, chunks)
         self.tally.passes += 1
         self._pass("prefill", ticks)
-        if self._decoding:
+        if self.decoding:
             self.gate.spent(ticks, 0)
         for job, (_, tokens) in zip(self._take_prefilling(), chunks, strict=True):
             self._prefilled(job, tokens)
 
     def _mixed(self) -> None:
         self._grow(1)
-        room = self.gate.chunk - len(self._decoding) if self.gate.chunk else 0
+        room = self.gate.chunk - len(self.decoding) if self.gate.chunk else 0
         chunks: list[tuple[Job, int]] = []
         for job in self._prefilling:
             tokens = min(room, self._to_prefill(job))
             if tokens > 0:
                 chunks.append((job, tokens))
                 room -= tokens
-        if not (chunks or self._decoding):
+        if not (chunks or self.decoding):
             return
         ticks = self.timing.iteration(
-            len(self._decoding), self._cached, [(job.prefilled, tokens) for job, tokens in chunks]
+            len(self.decoding), self._cached, [(job.prefilled, tokens) for job, tokens in chunks]
         )
-        kind = "decode" if not chunks else "mixed" if self._decoding else "prefill"
-        self.tally.passes += not self._decoding
+        kind = "decode" if not chunks else "mixed" if self.decoding else "prefill"
+        self.tally.passes += not self.decoding
         self._pass(kind, ticks)
-        if self._decoding:
+        if self.decoding:
             self._advance(1)
         for job, tokens in chunks:
             if tokens == self._to_prefill(job):
@@ -196,9 +210,9 @@ class Engine:
     def _decode(self) -> None:
         steps = self._alike() if self._bulk else 1
         steps = self._grow(steps)
-        if not (steps and self._decoding):
+        if not (steps and self.decoding):
             return
-        ticks = self.timing.run(len(self._decoding), self._cached, steps)
+        ticks = self.timing.run(len(self.decoding), self._cached, steps)
         self._pass("decode", ticks)
         self.gate.spent(0, ticks)
         self._advance(steps)
@@ -213,11 +227,11 @@ class Engine:
         if self._arrivals:
             limits.append(self._arrivals[0][0] - self.now - self._swapping)
         if limits and steps > 1:
-            steps = steps_within(self.timing, len(self._decoding), self._cached, steps, min(limits))
+            steps = steps_within(self.timing, len(self.decoding), self._cached, steps, min(limits))
         return steps
 
     def _is_stale(self, end: tuple[int, int, Job]) -> bool:
-        return end[2] not in self._decoding or end[2].done_at != end[0]
+        return end[2] not in self.decoding or end[2].done_at != end[0]
 
     def _prefilled(self, job: Job, tokens: int) -> None:
         """Count prompt tokens that were worked on; the last of them gives a token."""
@@ -242,7 +256,7 @@ class Engine:
         job.done_at = self._steps + job.output - job.generated
         room = self.cache.blocks(job.reserved) * self.server.block_size - cached
         job.full_at = self._steps + room
-        self._decoding[job] = None
+        self.decoding[job] = None
         self._cached += cached
         heappush(self._ends, (job.done_at, job.request.id, job))
         if job.full_at < job.done_at:
@@ -250,7 +264,7 @@ class Engine:
 
     def _advance(self, steps: int) -> None:
         """Give every decoding request its tokens, and let those go that are done."""
-        size = len(self._decoding)
+        size = len(self.decoding)
         self._steps += steps
         self._cached += size * steps
         self.tally.steps += steps
@@ -262,7 +276,7 @@ class Engine:
                 self._finish(end[2])
 
     def _stop_decoding(self, job: Job) -> None:
-        del self._decoding[job]
+        del self.decoding[job]
         job.generated += self._steps - job.joined_at
         self._cached -= job.prompt + job.generated - 1
 
@@ -286,7 +300,7 @@ class Engine:
         """
         while self._fills and self._fills[0][0] < self._steps + steps:
             at, _, job = self._fills[0]
-            if job not in self._decoding or job.full_at != at:
+            if job not in self.decoding or job.full_at != at:
                 heappop(self._fills)
             elif self.cache.grow(job.name, self.server.block_size) is not None:
                 heappop(self._fills)
@@ -298,17 +312,19 @@ class Engine:
                 self._watch(early)
             elif at > self._steps:
                 return at - self._steps
-            elif self.server.when_full is WhenFull.CRASH or len(self.admission.flight) == 1:
+            elif self.server.when_full is WhenFull.CRASH:
                 self._crash(job)
                 return 0
             else:
+                # Never the only one: nobody is let in who would not fit alone.
                 self._preempt(next(reversed(self.admission.flight.values())))
+                steps = 1  # others decode now, and blocks may have to be moved first
         return steps
 
     def _preempt(self, job: Job) -> None:
         job.preemptions += 1
         self.tally.preemptions += 1
-        if job in self._decoding:
+        if job in self.decoding:
             self._stop_decoding(job)
             if self.server.when_full is WhenFull.SWAP:
                 self._swap_out(job)
@@ -331,7 +347,7 @@ class Engine:
         ids = tuple(job.request.id for job in members)
         self.tally.crashes.append(Crash(self.now, ids, wanted.request.id, tokens))
         for job in members:
-            if job in self._decoding:
+            if job in self.decoding:
                 self._stop_decoding(job)
             job.state, job.finish = State.LOST, self.now
             self.admission.release(job)
@@ -342,7 +358,7 @@ class Engine:
 
     def _until(self, steps: int) -> int:
         """Return the ticks until so many steps from now are done, 0 for none."""
-        return self._swapping + self.timing.run(len(self._decoding), self._cached, steps) if steps else 0
+        return self._swapping + self.timing.run(len(self.decoding), self._cached, steps) if steps else 0
 
     def _watch(self, later: int) -> None:
         """Note an alert that is raised so many ticks from now, and one that is over."""

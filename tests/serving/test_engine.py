@@ -37,6 +37,15 @@ def test_many_iterations_at_once_are_those_one_by_one(server: Server, requests: 
     assert told(served(server, requests)) == told(served(server, requests, bulk=False))
 
 
+@pytest.mark.differential
+@MORE
+@given(continuous(WhenFull.SWAP, Reserve.PROMPT), REQUESTS)
+def test_so_are_those_that_wait_for_blocks_to_be_moved(server: Server, requests: list[Request]) -> None:
+    """Somebody who comes while blocks are moved is met at the same step."""
+    server = replace(server, swap=7, batching=Continuous(4), timing=BySize(lambda size: size))
+    assert told(served(server, requests)) == told(served(server, requests, bulk=False))
+
+
 @pytest.mark.law
 @MORE
 @given(SERVERS, REQUESTS)
@@ -104,6 +113,10 @@ def test_blocks_are_held_by_those_in_flight_and_by_nobody_else(server: Server, r
         assert cache.resident == tuple(flight)
         assert cache.held == cache.used <= cache.capacity
         assert cache.used <= sum(cache.blocks(cache.tokens(name)) for name in flight)
+        assert engine.cached == sum(map(engine.tokens, engine.decoding))
+        for name, job in flight.items():
+            given = cache.blocks(cache.tokens(name))
+            assert given == max(cache.blocks(job.reserved), cache.blocks(max(1, engine.tokens(job))))
         assert cache.admitted == cache.used + cache.evicted + cache.freed
         assert len(flight) <= server.batching.slots
 

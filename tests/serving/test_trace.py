@@ -1,0 +1,69 @@
+"""Traces: the columns of public ones are understood, and every bad line is named."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spec.serving.request import Request
+from spec.serving.trace import BadTrace, read_trace
+
+ROWS = st.lists(st.tuples(st.integers(0, 10**6), st.integers(1, 10**5), st.integers(1, 10**4)), min_size=1, max_size=9)
+
+
+@pytest.mark.roundtrip
+@given(ROWS)
+def test_what_is_written_is_read_back_from_either_form(rows: list[tuple[int, int, int]]) -> None:
+    start = min(arrival for arrival, _, _ in rows)
+    expected = [Request(n, 10**6 * (a - start), p, o) for n, (a, p, o) in enumerate(rows)]
+    table = ["arrival,prompt,output\n", *(f"{a},{p},{o}\n" for a, p, o in rows)]
+    lines = [json.dumps({"timestamp": a, "input_length": p, "output_length": o}) + "\n" for a, p, o in rows]
+    assert read_trace(table, "ms") == read_trace(lines, "ms") == expected
+
+
+def test_dates_and_names_of_public_traces_are_understood() -> None:
+    lines = [
+        "TIMESTAMP,ContextTokens,GeneratedTokens",
+        "2023-11-16 18:15:46.6805900,374,44",
+        "2023-11-16 18:15:50.9951690,396,109",
+        "",
+    ]
+    assert read_trace(lines) == [Request(0, 0, 374, 44), Request(1, 4_314_579_000, 396, 109)]
+    lines = ["\ufeffTimestamp,Model,Request tokens,Response tokens,Total tokens,Log Type", "5,GPT-4,472,18,490,API"]
+    assert read_trace(lines) == [Request(0, 0, 472, 18)]
+
+
+@pytest.mark.parametrize(
+    ("lines", "line", "why"),
+    [
+        ([], 1, "holds no request"),
+        (["arrival,prompt,output"], 1, "holds no request"),
+        (["arrival,prompt", "1,2"], 2, "no column for the output"),
+        (["arrival,prompt,output", "1,2"], 2, "2 columns"),
+        (["arrival,prompt,output", "1,2,3", "", "x,2,3"], 4, "neither a number nor a date"),
+        (["arrival,prompt,output", "2023-13-45 00:00:00,2,3"], 2, "neither a number nor a date"),
+        (["arrival,prompt,output", "1,0,3"], 2, "at least 1"),
+        (["arrival,prompt,output", "1,2,2.5"], 2, "at least 1"),
+        (["arrival,prompt,output", "1,2,9999999999"], 2, "at least 1"),
+        (["arrival,prompt,output", "-1,2,3"], 2, "neither"),
+        (['{"arrival": 1, "prompt": 2, "output": 3}', "[1]"], 2, "not a JSON object"),
+        (["{" * 99999], 1, "not a JSON object"),
+        (['{"arrival": 1, "prompt": true, "output": 3}'], 1, "'True' tokens of prompt"),
+    ],
+)
+def test_a_bad_line_is_named(lines: list[str], line: int, why: str) -> None:
+    with pytest.raises(BadTrace, match=f"line {line} .*{why}") as error:
+        read_trace(lines)
+    assert error.value.line == line
+
+
+@pytest.mark.fuzz
+@given(st.lists(st.text(max_size=30), max_size=5), st.sampled_from(["", "arrival,prompt,output", "{"]))
+def test_no_text_breaks_it(lines: list[str], first: str) -> None:
+    try:
+        assert read_trace([first, *lines])
+    except BadTrace as error:
+        assert str(error).startswith("line ")  # noqa: PT017
