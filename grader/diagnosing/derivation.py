@@ -66,7 +66,8 @@ def derivations(
         if not (two_kinds or simpler_only):
             known = {name: value for name, value in given.items() if name in quantities()}
             full = derived(goal, known, model, gpu)
-            found.append(_followed(goal, full.steps, full.values, full.known))
+            brought = full.known if full.steps else _brought(given, model, gpu)
+            found.append(_followed(goal.name, full.steps, full.values, brought))
     except (Underived, NotCovered, Unsolved) as error:
         failure = error
     if stated is not None and (not found or found[0].right != stated):
@@ -75,17 +76,31 @@ def derivations(
         return found[:1]
     if not isinstance(failure, NotCovered):
         found += _simpler(goal, given, model, gpu)
+    found += [way for way in map(_without_embeddings, found) if way is not None]
     if not found and failure is not None:
         raise failure
     return found
 
 
+def _without_embeddings(way: Derived) -> Derived | None:
+    """Return a decode step that reads no embedding table: of that, a step needs a row for each sequence."""
+    if not any(step.law.name == "decode_step_time" for step in way.steps) or "parameters" not in way.values:
+        return None
+    if not {"vocab", "hidden"} <= way.known.keys() or way.known.get("tied", 1):
+        return None
+    read = way.values["parameters"] - way.known["vocab"] * way.known["hidden"]
+    if read <= 0:
+        return None
+    said = "; ".join(filter(None, (way.convention, "the embedding table is not read")))
+    return _followed(way.steps[-1].gives, way.steps, {**way.values, "parameters": read}, way.known, said)
+
+
 def _followed(
-    goal: Quantity, steps: tuple[Link, ...], values: dict[str, Exact], known: dict[str, Exact], convention: str = ""
+    goal: str, steps: tuple[Link, ...], values: dict[str, Exact], known: dict[str, Exact], convention: str = ""
 ) -> Derived:
     results = follow(steps, values) if steps else dict(values)
     every = {name: value for name, value in results.items() if not isinstance(value, Infeasible)} | known
-    return Derived(steps, values, known, results[goal.name], convention, every)
+    return Derived(steps, values, known, results[goal], convention, every)
 
 
 def _brought(given: Mapping[str, Exact], model: Model | None, gpu: GPU | None) -> dict[str, Exact]:
@@ -109,7 +124,9 @@ def _simpler(goal: Quantity, given: Mapping[str, Exact], model: Model | None, gp
             needed = {name for step in steps for name in step.needs}
             said = [LEFT_OUT[step.law.name] for step in steps if step.law.name in changed]
             said += [words for name, words in ones.items() if name in needed]
-            yield _followed(goal, steps, usual | dict.fromkeys(ones, 1) | known, known, "; ".join(filter(None, said)))
+            yield _followed(
+                goal.name, steps, usual | dict.fromkeys(ones, 1) | known, known, "; ".join(filter(None, said))
+            )
         except (NoDerivation, NotInvertible, ZeroDivisionError):
             continue
 

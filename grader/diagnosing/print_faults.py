@@ -17,11 +17,16 @@ SHARES = {
     "gpus": ("GPUs", 8),
     "concurrency": ("sequences", 8),
     "batch": ("sequences", 8),
-    "heads": ("heads", 20),
-    "layers": ("layers", 24),
+    "heads": ("heads", 12),
+    "layers": ("layers", 12),
 }
+SHAPES = ("heads", "layers")  # dimensions that a count of scores leaves out or puts in twice, and other sums seldom
+SCORES = ("attention_scores", "score_bytes")
 GROUPS = {2: 8, 4: 24, 8: 32}
-ALONE = ("kv_bytes", "parameters", "active", "weights", "attention", "score")  # what no group of GPUs changes
+GROUPED = {  # what a group of GPUs or chips has more of
+    "decode_rate", "throughput", "tpot", "prefill_rate", "token_capacity", "concurrency", "context", "kv_budget",
+    "gpu_memory", "bandwidth", "compute",
+}  # fmt: skip
 COUNTS = {"layer", "element", "head", "sequence", "GPU", "1"}
 
 
@@ -56,14 +61,15 @@ def _of_prefixes(parts: Sequence[str]) -> Iterator[Fault]:
 
 
 def _of_shares(quantity: Quantity, values: Mapping[str, Exact]) -> Iterator[Fault]:
-    for name, (words, one_in) in SHARES.items():
+    for name, (words, usual) in SHARES.items():
         count = values.get(name)
+        one_in = usual if name not in SHAPES or quantity.name.startswith(SCORES) else 8 * usual
         if count and count > 1 and name != quantity.name:
             times = f"The number was multiplied by the {number(count)} {words}."
             yield scaled(f"times-{slug_of(name)}", times, one_in, ("share",), count)
             per = f"The number was divided by the {number(count)} {words}."
             yield scaled(f"per-{slug_of(name)}", per, one_in, ("share",), 1 / Fraction(count))
-    if quantity.unit.name in COUNTS - {"sequence"} or quantity.name.startswith(ALONE):
+    if quantity.name not in GROUPED:
         return
     for count, one_in in GROUPS.items():
         yield scaled("times-a-group", f"{count} GPUs were taken as one.", one_in, ("share",), count)

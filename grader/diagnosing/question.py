@@ -26,6 +26,7 @@ FORMATS = ("dtype", "format", "precision", "quantization", "quant", "kv_dtype", 
 CACHE = re.compile(r"kv_|token_capacity|context|cached_tokens|concurrency|sequences_per_gpu")
 PEAKS = ("compute", "mfu", "ridge", "required_mfu", "prefill_time", "ttft")
 SIZED_LENGTHS = ("context", "prompt", "output", "sliding_window")
+REMARK = re.compile(r"\s*\([^()]*\)\s*$")  # `context=8192 tokens (printed 8K)`
 K_TYPED = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([km])(?:\s*tokens?)?\s*", re.IGNORECASE)
 
 
@@ -110,8 +111,8 @@ def question(quantity: Quantity, values: Sequence[str]) -> Question:
         Unusable: a name is unknown, a value unreadable or impossible, or one is given twice.
     """
     found = Question(quantity)
-    for text in values:
-        name, equals, value = (part.strip() for part in text.partition("="))
+    for text in (part for typed in values for part in typed.split(";") if part.strip()):
+        name, equals, value = (part.strip() for part in REMARK.sub("", text).partition("="))
         if not equals:
             raise NotAssigned(text)
         _read(found, name.lower().replace("-", "_").replace(" ", "_"), name, value)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from fractions import Fraction
 
-from spec.catalog.names import Row, Table
+from spec.catalog.names import Row, Table, plain
 from spec.solving import Exact
 
 QUANTITIES = {
@@ -57,6 +57,11 @@ MIXED = {
     "q2_k": ("3.2", "0.25"), "q3_k_s": ("3.6", "0.15"), "q3_k_m": ("3.95", "0.15"), "q4_k_s": ("4.62", "0.12"),
     "q4_k_m": ("4.83", "0.12"), "q4_k": ("4.83", "0.12"), "q5_k_s": ("5.54", "0.1"), "q5_k_m": ("5.69", "0.12"),
 }  # fmt: skip
+SAME = {  # models of the same structure and size as a row
+    "llama-3.1-8b": "llama-3-8b", "llama-3.1-70b": "llama-3-70b", "llama-3.3-70b": "llama-3-70b",
+    "mistral-7b": "mistral-7b-v0.1", "deepseek-r1": "deepseek-v3", "deepseek-v3.1": "deepseek-v3",
+    "deepseek-v3-0324": "deepseek-v3",
+}  # fmt: skip
 VENDOR = re.compile(r"^(?:\d+\s*x\s+)?(?:(?:nvidia|amd|intel|tesla|geforce|instinct)\s+)*", re.IGNORECASE)
 SUFFIX = re.compile(
     r"-(?:instruct|chat|hf|base|it|gguf|awq|gptq|fp8|int8|int4|bf16|fp16|v\d+(?:\.\d+)?)(?=-|$).*", re.IGNORECASE
@@ -71,7 +76,9 @@ def spelled(name: str, table: Table[Row]) -> str:
     if table.taken(name) is not None:
         return name
     short = VENDOR.sub("", name.strip()).rpartition("/")[2]
-    for candidate in (short, SUFFIX.sub("", short)):
+    short = short[5:] if short.casefold().startswith("meta-") else short
+    tuned = SUFFIX.sub("", short)
+    for candidate in (short, tuned, SAME.get(plain(short), tuned), SAME.get(plain(tuned), tuned)):
         if table.taken(candidate) is not None:
             return candidate
         squeezed = _squeezed(candidate)
