@@ -160,10 +160,10 @@ class Fields:
         """Return a yes or no.
 
         Raises:
-            InvalidField: it is neither true nor false.
+            InvalidField: it is neither true nor false, or null where silence means true.
         """
         value = self.said.get(name)
-        if value is None:
+        if value is None and not (default and name in self.said):  # a class takes null for false
             return self.default(name, default)
         if not isinstance(value, bool):
             raise self.invalid(name, "write true or false")

@@ -45,6 +45,8 @@ def sizes(c: Fields, *, tied: bool, usual: Mapping[str, int] = NOTHING) -> Trait
 def decoder(c: Fields, *, tied: bool, usual: Mapping[str, int] = NOTHING) -> Traits:
     """Return the sizes that most architectures spell alike."""
     found = sizes(c, tied=tied, usual=usual)
+    if "head_dim" in usual and "head_dim" in c.said and c.said["head_dim"] is None:
+        raise c.invalid("head_dim", "write the size of one head, as null and silence mean different sizes")
     if "head_dim" in usual or c.said.get("head_dim") is not None:
         return found | {"head_dim": c.size("head_dim", default=usual.get("head_dim"))}
     return found | {"head_dim": c.default("head_dim", equal_heads(c, "hidden_size", found["hidden"], found["heads"]))}

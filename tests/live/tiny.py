@@ -34,7 +34,7 @@ class Draw:
         kv_heads, head_dim = rng.choice((1, 2, 3)), rng.choice((6, 10, 14))
         heads = kv_heads * rng.choice((1, 2, 3))
         # Some classes take no hidden size but a multiple of the heads, whatever their size.
-        sizes = (heads * rng.choice((5, 9, 11)), rng.randrange(21, 60, 2), rng.randrange(61, 120, 2))
+        sizes = (heads * rng.choice((4, 8, 12)), rng.randrange(21, 60, 2), rng.randrange(61, 120, 2))
         return cls(rng, rng.randint(1, 5), kv_heads, heads, head_dim, *sizes)
 
     def flags(self, *names: str) -> Said:

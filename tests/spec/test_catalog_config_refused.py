@@ -127,6 +127,9 @@ def complaint(folder: Path, said: object) -> str:
         ({"model_type": "qwen2_vl", "head_dim": 16}, "head_dim = 16: write 8, which follows from the other sizes"),
         ({"model_type": "qwen3_vl", "text_config": NESTED_LLAMA["text_config"] | {"sliding_window": 9}},  # type: ignore[operator]
          "the architecture qwen3_vl_text is not covered: it has no text_config.sliding_window, and the file says 9"),
+        ({"model_type": "ernie4_5", "head_dim": None},
+         "head_dim is missing: write the size of one head, as null and silence mean different sizes"),
+        ({"model_type": "falcon", "multi_query": None}, "multi_query is missing: write true or false"),
         ({"model_type": "stablelm", "head_dim": 16}, "head_dim = 16: write 8, which follows from the other sizes"),
         (QWEN_MOE | {"num_local_experts": 7}, "num_local_experts = 7: write 8, as for num_experts"),
         ({"model_type": "opt", "max_position_embeddings": 9, "ffn_dim": 7, "_remove_final_layer_norm": True},
