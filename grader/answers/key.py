@@ -48,7 +48,7 @@ class Key:
         self.path, self.title, self.policy = path, title, policy
         self._sheets = sheets
         self._codes = _codes_of_roster(path.with_name("roster.csv"))
-        self.sheet = lru_cache(SHEETS_HELD)(self._sheet)
+        self._decoded = lru_cache(SHEETS_HELD)(self._decode)
 
     @property
     def for_everybody(self) -> bool:
@@ -76,17 +76,19 @@ class Key:
         found = (plain_code(word) for word in CODE.findall(name.upper()))
         return next((code for code in found if code in self._sheets), "")
 
-    def _sheet(self, student: str) -> dict[int, KeyItem]:
+    def sheet(self, student: str) -> dict[int, KeyItem]:
         """Return the exercises of a student by their numbers.
 
         Raises:
             BadKey: the file is damaged there.
         """
-        text = self._sheets["" if self.for_everybody else student]
+        return self._decoded("" if self.for_everybody else student)
+
+    def _decode(self, owner: str) -> dict[int, KeyItem]:
         try:
-            return {item.number: item for item in map(_item, json.loads(text)["items"])}
+            return {item.number: item for item in map(_item, json.loads(self._sheets[owner])["items"])}
         except (ValueError, TypeError, KeyError, AttributeError, ArithmeticError):
-            raise BadKey(f"{self.path}: the sheet of {student or 'everybody'} is damaged.") from None
+            raise BadKey(f"{self.path}: the sheet of {owner or 'everybody'} is damaged.") from None
 
 
 def _item(data: dict[str, Any]) -> KeyItem:
@@ -135,13 +137,17 @@ def _read_lines(file: Iterator[str]) -> tuple[dict[str, Any], dict[str, str]]:
 
 
 def _codes_of_roster(path: Path) -> dict[str, str]:
-    """Return the codes by id and e-mail address, from the roster that lies beside a key; nothing without one."""
-    found: dict[str, str] = {}
+    """Return the codes by id and e-mail address, from the roster that lies beside a key; nothing without one.
+
+    What two students share names neither.
+    """
+    found: dict[str, set[str]] = {}
     try:
         for row in rows(path):
             if isinstance(row, Row) and len(row.cells) >= 4:  # noqa: PLR2004  code, id, name, email
                 code, identity, _, email = (unguarded(cell).casefold() for cell in row.cells[:4])
-                found |= {name: code.upper() for name in (identity, email) if name}
+                for name in filter(None, (identity, email)):
+                    found.setdefault(name, set()).add(code.upper())
     except OSError:
         return {}
-    return found
+    return {name: codes.pop() for name, codes in found.items() if len(codes) == 1}

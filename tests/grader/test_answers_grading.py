@@ -52,7 +52,10 @@ def key(tmp_path: Path) -> Path:
     path = tmp_path / "key.json"
     lines = [sheet(code, 5 + n) for n, code in enumerate(CODES)]
     path.write_text("".join(record(ProblemSet("Week 1", ()), lines)), encoding="utf-8")
-    (tmp_path / "roster.csv").write_text("code,id,name,email\nC2FR-WQRK,007,Ada,Ada@b.c\n", encoding="utf-8")
+    (tmp_path / "roster.csv").write_text(
+        "code,id,name,email\nC2FR-WQRK,007,Ada,Ada@b.c\nK7Q2-9XMD,8,Bob,two@b.c\nC2FR-WQRK,9,Eve,two@b.c\n",
+        encoding="utf-8",
+    )
     return path
 
 
@@ -161,6 +164,10 @@ def test_a_student_is_named_by_code_id_or_address(key: Path, named: str) -> None
     assert [r[0] for r in recorded(key)] == ["C2FR-WQRK"]
 
 
+def test_an_address_that_two_share_names_nobody(key: Path) -> None:
+    assert "no student 'two@b.c'" in run(key, "email,1\ntwo@b.c,15\n").stderr
+
+
 def test_the_name_of_a_file_may_say_whose_it_is(key: Path) -> None:
     assert run(key, '{"1": "15"}', name="week1_C2FR-WQRK.json").exit_code == 0
     assert [r[0] for r in recorded(key)] == ["C2FR-WQRK"]
@@ -218,6 +225,7 @@ def test_options_that_do_not_go_together_are_refused(key: Path) -> None:
         ["sample/1", "5", "--key", key], ["--answers", key], ["sample/1", "--answers", key, "--key", key],
         ["--answers", key, "--key", key, "--dry-run"], ["--out", key], [],
         ["--answers", key.with_name("none"), "--key", key], ["--answers", key, "--key", key, "--out", key.parent],
+        ["--answers", key, "--key", key, "--policy", key.with_name("none")], ["--policy", key],
     ):  # fmt: skip
         done = CliRunner().invoke(app, ["submit", *map(str, arguments)])
         assert done.exit_code == 2, arguments
