@@ -18,9 +18,11 @@ from grader.cli.givens import (
 from grader.cli.output import Refused, examples, print_json, printed, wrapped
 
 if TYPE_CHECKING:
-    from grader.diagnosing import Diagnosis
+    from grader.diagnosing import Diagnosis, Published
     from spec.catalog.config import Config
     from spec.solving import Exact
+
+COARSE = "No known slip explains it better than chance would; a number of so few figures is met by many."
 
 
 @click.command(
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
         "grade diagnose 524288B --quantity kv_bytes_per_token --model llama-3-8b",
         'grade diagnose "4.3 GB" --quantity kv_bytes_per_sequence --model llama-3-8b context=8192 --json --exit-zero',
         "grade diagnose 131072B --quantity kv_bytes_per_token --model llama-3-8b",
+        'grade diagnose "38 t/s/u" --quantity decode_rate weights=6.4GB bandwidth=576GB/s efficiency=0.85 --json',
+        'grade diagnose "1979 TFLOPS" --quantity compute --gpu "NVIDIA H200" dtype=bf16',
         "grade diagnose 147456B --quantity kv_bytes_per_token --config config.json",
     ),
 )
@@ -67,7 +71,7 @@ def command(
     rows = catalog_rows(catalog)
     from grader.calc import Unusable
     from grader.diagnosing import diagnose, read_published
-    from grader.diagnosing.question import asked, peak, question
+    from grader.diagnosing.question import asked, meant, peak, question
     from grader.diagnosing.synonyms import spelled
 
     try:
@@ -81,16 +85,17 @@ def command(
         found = diagnose(readings, given, its_model, its_gpu)
     except Unusable as error:
         raise Refused(str(error)) from error
-    (_print_json if as_json else _print)(found, its_config)
+    called = meant(quantity) if meant(quantity).unit == goal.unit else goal
+    (_print_json if as_json else _print)(found, called.name, its_config)
     return 0 if found.is_right or exit_zero else 1
 
 
-def _print_json(found: Diagnosis, config: Config | None) -> None:
+def _print_json(found: Diagnosis, called: str, config: Config | None) -> None:
     from grader.exercise import exact
     from spec.solving import Infeasible
 
     print_json(
-        quantity=found.quantity.name,
+        quantity=called,
         right="none" if isinstance(found.right, Infeasible) else exact(found.right),
         unit=found.quantity.unit.name,
         verdict="right" if found.is_right else "wrong",
@@ -107,19 +112,19 @@ def _print_json(found: Diagnosis, config: Config | None) -> None:
     )
 
 
-def _print(found: Diagnosis, config: Config | None) -> None:
-    _print_verdict(found)
+def _print(found: Diagnosis, called: str, config: Config | None) -> None:
+    _print_verdict(found, called)
     if found.convention:
         click.echo(wrapped(f"Understood: {found.convention}."))
     for sentence in [*config_sentences(config), *config.remarks] if config else []:
         click.echo(wrapped(sentence))
 
 
-def _print_verdict(found: Diagnosis) -> None:
+def _print_verdict(found: Diagnosis, name: str) -> None:
     from grader.wording import reason
     from spec.solving import Infeasible
 
-    name, unit = found.quantity.name, found.quantity.unit.name
+    unit = found.quantity.unit.name
     if isinstance(found.right, Infeasible):
         printed("Wrong: there is no such value.", "red")
         click.echo(wrapped(reason(found.right)))
@@ -131,13 +136,18 @@ def _print_verdict(found: Diagnosis) -> None:
     typed = f" ({found.published.convention})" if found.published.convention else ""
     printed(f"Wrong: {name} = {right}, not {_amount(found.published.value, unit)}{typed}.", "red")
     if not found.explanations:
-        click.echo("No known slip explains it.")
+        click.echo(wrapped("No known slip explains it." if _is_fine(found.published) else COARSE))
         return
     several = len(found.explanations) > 1
     click.echo("Each of these gives the published number:" if several else "What gives the published number:")
     for explanation in found.explanations:
         words = " ".join(fault.sentence for fault in explanation.faults)
         click.echo(wrapped(f"- {words} That makes {_amount(explanation.value, unit)}.", indent=2))
+
+
+def _is_fine(published: Published) -> bool:
+    """Say whether a number has more than two figures, so that chance alone seldom meets it."""
+    return published.half * 100 < abs(published.value)
 
 
 def _amount(value: Exact, unit: str) -> str:

@@ -1,10 +1,12 @@
 """Which faults together give a published number, and whether that is more than chance.
 
-Sets of up to three faults are tried in the order of their plausibility. Each set that gives a new value covers a part
-of the numbers that somebody might print: twice the half width of the rounding. An explanation counts only as long as
-all sets that are at least as plausible cover together no more than `COVERED`, a share of the numbers within a factor
-of ten of the right one. So a number of two figures is explained only by what is most usual, and a number that was
-drawn by chance seldom (measured by a test). At most `MOST_SETS` sets are tried, whatever the number of faults.
+Sets of up to three faults are tried in the order of their plausibility, at most `MOST_SETS` of them and none that is
+rarer than one in `RAREST`; slips of one product multiply where they take out different factors. Each set that gives a
+new value covers a part of the numbers that somebody might print: twice the half width of the rounding. An explanation
+counts only as long as all sets that are at least as plausible, and give a value within a factor of ten of the published
+one, cover together no more than a few hundredths of that range. Coarse numbers are allowed more of it, since so few
+sets are tried on them: `COVERED` times the root of the width. So two figures are explained only by what is most usual,
+and of numbers drawn by chance, of two to four figures, under 2 in 100 are explained (measured by a test).
 """
 
 from __future__ import annotations

@@ -48,6 +48,17 @@ def test_names_are_taken_as_they_are_published() -> None:
         assert run("131072B", "--quantity", "kv_bytes_token", "--model", model, "dtype=fp16").exit_code == 0
 
 
+def test_a_share_of_the_peak_is_called_as_it_was_asked() -> None:
+    asked = ("--quantity", "MFU", "--gpu", "H100-SXM5-80GB", "achieved=480 TFLOP/s")
+    assert json.loads(run("24.3%", *asked, "--json").stdout)["quantity"] == "mfu"
+    assert "mfu = 0.485339" in run("48.5%", *asked).output
+
+
+def test_a_number_of_few_figures_is_told_so() -> None:
+    assert "so few figures" in run("3.3 MB", *GQA).output
+    assert "No known slip explains it." in run("3.3333 MB", *GQA).output
+
+
 def test_the_reading_of_a_right_number_is_said() -> None:
     done = run("128 KB", *GQA)
     assert (done.exit_code, done.output.splitlines()[-1]) == (0, "Understood: KB counts 1,024 bytes.")
