@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from spec.invariants import Invariant
 from spec.invariants.kills import Row
+from spec.invariants.proving import proved
 
 COLUMNS = ("law", "faults", "by a sentence", "only by a number", "the same law", "unnoticed")
 
@@ -36,6 +37,15 @@ def sentences(invariants: Sequence[Invariant]) -> str:
     return "\n".join(
         f"{_name(i)}: {i.says}" + ("" if i.refuted is None else f" FALSE: {_example(i)}. {i.why}") for i in invariants
     )
+
+
+def proofs(invariants: Sequence[Invariant]) -> str:
+    """Say of each invariant whether it is proved, sampled or refuted, one a line, and count them."""
+    found = [
+        (_name(i), "refuted" if i.refuted is not None else "proved" if proved(i) else "sampled") for i in invariants
+    ]
+    counts = ", ".join(f"{sum(mark == word for _, mark in found)} {word}" for word in ("proved", "sampled", "refuted"))
+    return "\n".join([*(f"{name}: {mark}" for name, mark in found), "", counts])
 
 
 def _name(invariant: Invariant) -> str:

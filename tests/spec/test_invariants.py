@@ -18,6 +18,7 @@ from spec.invariants.draws import SPECIAL, Among, Draws, Grid, Values, draw_of, 
 from spec.invariants.kills import points
 from spec.invariants.proving import proved
 from spec.invariants.reference import Reference, Unanswered, questions
+from spec.invariants.report import proofs
 from spec.laws import Law
 from spec.mutants import mutants
 from spec.quantities import quantities
@@ -132,6 +133,21 @@ def test_every_sentence_about_formulas_alone_is_proved() -> None:
     expected = {i.id for i in true() if asks_formulas(i) and not conditional(i)} - NOT_ALGEBRA
     assert {i.id for i in true() if proved(i)} == expected
     assert len(expected) > len(true()) / 4
+
+
+def test_the_report_says_which_sentences_are_proved_and_counts_them() -> None:
+    told = {i.id: i for i in invariants()}
+    text = proofs([told["I01"], told["I14"], told["I16-false"]])
+    assert text == "I01: proved\nI14: sampled\nI16-false: refuted\n\n1 proved, 1 sampled, 1 refuted"
+
+
+def test_the_numbers_of_the_catalogue_lead_to_their_sentences() -> None:
+    numbers = {number for i in invariants() for number in (i.id.partition("-")[0], *i.also)}
+    wanted = {*range(1, 29), *range(57, 67), *range(68, 76), *range(86, 93), 97, 100} - {72}  # 72 needs a sample path
+    assert {f"I{n:02}" for n in wanted} <= numbers
+    false = {i.id.partition("-")[0] for i in refuted()} | {n for i in refuted() for n in i.also}
+    assert {"I10", "I13", "I16", "I22", "I59", "I92"} <= false
+    assert "I06-false" in false
 
 
 @pytest.mark.parametrize("invariant", named(refuted()))
