@@ -7,6 +7,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from math import ceil
 
 from spec.serving.cache import CacheManager, Chain
 from spec.serving.request import Job, State
@@ -73,7 +74,7 @@ class Admission:
         self.waiting: deque[Job] = deque()
         self.flight: dict[Hashable, Job] = {}
         self.arrived = self.refused = self.cancelled = self.admitted = self.released = self.returned = 0
-        self._kept_free = -(-rules.watermark.numerator * cache.capacity // rules.watermark.denominator)
+        self._kept_free, self._alert_at = (ceil(share * cache.capacity) for share in (rules.watermark, rules.alert))
 
     def arrive(self, job: Job) -> bool:
         """Let a request wait; False turns it away, with a reason and, where waiting would help, a time to retry.
@@ -181,8 +182,7 @@ class Admission:
     @property
     def alerting(self) -> bool:
         """Say whether the blocks in flight have reached the share for an alert; equality has."""
-        share = self.rules.alert
-        return self.cache.held * share.denominator >= self.cache.capacity * share.numerator
+        return self.cache.held >= self._alert_at
 
     def _fits(self, job: Job) -> bool:
         tokens = self.tokens(job)

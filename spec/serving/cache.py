@@ -144,7 +144,7 @@ class CacheManager:
         """
         entry = self._entry(request)
         total = entry.tokens + _count(tokens, "tokens")
-        fresh = self.blocks(total) - entry.blocks
+        fresh = -(-total // self.block_size) - entry.blocks
         victims = self._extend(request, entry, fresh) if fresh > 0 else ()
         if victims is not None:
             entry.tokens = total
@@ -261,12 +261,14 @@ class CacheManager:
     def _extend(self, request: Hashable, entry: _Entry, fresh: int) -> Evicted | None:
         if fresh > self.capacity - self._held - self._kept(entry):
             return None
-        idle = self._idle.pop(request, None)  # it must not make room for itself
-        victims = self._evict(fresh)
-        if idle is not None:
-            self._idle[request] = idle
+        if entry.pins:
+            victims = self._evict(fresh)
+            self._held += fresh
+        else:
+            del self._idle[request]  # it must not make room for itself
+            victims = self._evict(fresh)
+            self._idle[request] = entry
         entry.own += fresh
-        self._held += fresh if entry.pins else 0
         self._take(fresh)
         return victims
 
@@ -284,6 +286,8 @@ class CacheManager:
         self.peak = max(self.peak, self.used)
 
     def _evict(self, fresh: int) -> Evicted:
+        if self.capacity - self.used >= fresh:
+            return ()
         victims: list[Hashable] = []
         while self.capacity - self.used < fresh:
             victim, entry = self._idle.popitem(last=False)

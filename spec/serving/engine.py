@@ -137,8 +137,7 @@ class Engine:
                 admitted = self.admission.admit()
                 if admitted is None:
                     break
-                self._let_in(admitted)
-                room -= self._to_prefill(admitted)
+                room -= self._let_in(admitted)
             if not self._prefilling:
                 self.gate.nobody_joined()
 
@@ -155,17 +154,19 @@ class Engine:
         room = self.gate.pass_tokens if self.gate.chunk is None else self.gate.chunk - len(self.decoding)
         return room - sum(map(self._to_prefill, self._prefilling))
 
-    def _let_in(self, job: Job) -> None:
+    def _let_in(self, job: Job) -> int:
+        """Start a request that holds its blocks, and return how many tokens of its prompt are to be worked on."""
         if job.admitted is None:
             job.admitted = self.now
         if job.swapped:
             self._swapping += job.swapped * self.server.swap * self.scale
             job.swapped = 0
             self._start_decoding(job, job.prompt + job.generated - 1)
-            return
+            return 0
         job.prefilled = job.reused
         self.tally.reused += job.reused
         self._prefilling.append(job)
+        return self._to_prefill(job)
 
     @staticmethod
     def _to_prefill(job: Job) -> int:
@@ -298,6 +299,7 @@ class Engine:
 
         Where not even the next step has room, others make it, or the server runs out of memory.
         """
+        timed, early = self._steps, 0
         while self._fills and self._fills[0][0] < self._steps + steps:
             at, _, job = self._fills[0]
             if job not in self.decoding or job.full_at != at:
@@ -307,7 +309,8 @@ class Engine:
                 job.full_at = at + self.server.block_size
                 if job.full_at < job.done_at:
                     heappush(self._fills, (job.full_at, job.request.id, job))
-                early = self._until(at - self._steps)
+                if at != timed:
+                    timed, early = at, self._until(at - self._steps)
                 self.tally.held_time -= early  # the block is there already, and is not needed before
                 self._watch(early)
             elif at > self._steps:
@@ -357,8 +360,8 @@ class Engine:
         self._pass("restart", self.server.restart * self.scale)
 
     def _until(self, steps: int) -> int:
-        """Return the ticks until so many steps from now are done, 0 for none."""
-        return self._swapping + self.timing.run(len(self.decoding), self._cached, steps) if steps else 0
+        """Return the ticks until so many steps from now are done, at least 1."""
+        return self._swapping + self.timing.run(len(self.decoding), self._cached, steps)
 
     def _watch(self, later: int) -> None:
         """Note an alert that is raised so many ticks from now, and one that is over."""

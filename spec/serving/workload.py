@@ -85,11 +85,11 @@ class Workload:
         stream, start = Stream("workload", "arrivals", seed), 0
         for phase in self.phases:
             length = int(phase.seconds * NANOSECONDS)
-            highest = Fraction(max(phase.rate, phase.end))
+            highest, steady = Fraction(max(phase.rate, phase.end)), phase.rate == phase.end
             now = 0 if highest else length
             while now < length:
                 now += exponential(stream, NANOSECONDS / highest)
-                if now < length and stream.below(FINE) < phase.at(now) / highest * FINE:
+                if now < length and stream.below(FINE) < (FINE if steady else phase.at(now) / highest * FINE):
                     yield start + now
             start += length
 

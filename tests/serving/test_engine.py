@@ -37,15 +37,6 @@ def test_many_iterations_at_once_are_those_one_by_one(server: Server, requests: 
     assert told(served(server, requests)) == told(served(server, requests, bulk=False))
 
 
-@pytest.mark.differential
-@MORE
-@given(continuous(WhenFull.SWAP, Reserve.PROMPT), REQUESTS)
-def test_so_are_those_that_wait_for_blocks_to_be_moved(server: Server, requests: list[Request]) -> None:
-    """Somebody who comes while blocks are moved is met at the same step."""
-    server = replace(server, swap=7, batching=Continuous(4), timing=BySize(lambda size: size))
-    assert told(served(server, requests)) == told(served(server, requests, bulk=False))
-
-
 @pytest.mark.law
 @MORE
 @given(SERVERS, REQUESTS)
@@ -215,6 +206,15 @@ def test_swapping_moves_blocks_to_the_host_and_back_instead() -> None:
     assert run.tally.swap == 2 * 5 * 13
     full = served(replace(server, host_blocks=12), CROWD[:3])
     assert (full.tally.swapped_blocks, full.tally.recomputed) == (0, 14)
+
+
+@pytest.mark.differential
+@given(st.integers(0, 250), st.booleans())
+def test_who_comes_while_blocks_are_moved_joins_at_the_same_step(arrival: int, backfill: bool) -> None:  # noqa: FBT001
+    rules = Rules(Reserve.PROMPT, backfill=backfill)
+    server = Server(BySize(lambda _: 1), 40, rules=rules, when_full=WhenFull.SWAP, swap=5)
+    crowd = [*CROWD[:3], Request(9, arrival, 1, 3)]
+    assert told(served(server, crowd)) == told(served(server, crowd, bulk=False))
 
 
 def test_a_watermark_lets_fewer_in_and_so_fewer_have_to_leave() -> None:
