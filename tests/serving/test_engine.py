@@ -209,8 +209,8 @@ def test_swapping_moves_blocks_to_the_host_and_back_instead() -> None:
 
 
 @pytest.mark.differential
-@given(st.integers(0, 250), st.booleans())
-def test_who_comes_while_blocks_are_moved_joins_at_the_same_step(arrival: int, backfill: bool) -> None:  # noqa: FBT001
+@given(arrival=st.integers(0, 250), backfill=st.booleans())
+def test_who_comes_while_blocks_are_moved_joins_at_the_same_step(*, arrival: int, backfill: bool) -> None:
     rules = Rules(Reserve.PROMPT, backfill=backfill)
     server = Server(BySize(lambda _: 1), 40, rules=rules, when_full=WhenFull.SWAP, swap=5)
     crowd = [*CROWD[:3], Request(9, arrival, 1, 3)]
