@@ -123,10 +123,13 @@ def _refusals(out: str) -> Iterator[None]:
 
 def _for_everybody(problem_set: ProblemSet, out: Path, names: tuple[str, ...], *, force: bool, as_json: bool) -> None:
     from grader.exercise import exact
-    from grader.sets import sheet, write
+    from grader.sets import Folder, save_blank, sheet, write
 
     drawn = sheet(problem_set)
     written = write(out, _files(problem_set, drawn, names), force=force)
+    answers = Folder(out).answers
+    if save_blank(answers, [(entry.number, list(entry.parts)) for entry in drawn.entries], ()):
+        written.append(answers)
     if as_json:
         print_json(
             title=drawn.title, exercises=len(drawn.entries), points=exact(drawn.points), files=list(map(str, written))
@@ -191,7 +194,7 @@ def _for_each(
         )
         return
     click.echo(f"{done.students} students. {done.written} sheets written, {done.kept} there already: {out / 'sheets'}")
-    click.echo(f"For you alone: {folder.keys} (key.json, roster.csv, and the keys)")
+    click.echo(f"For you alone: {folder.keys} (key.json, roster.csv, answers.csv, and the keys)")
 
 
 def _progress(what: str, number: int, total: int) -> None:

@@ -4,6 +4,7 @@ One sheet for everybody (`sheet`), or an individual one for each student of a ro
 format: templates, or a small writer, found by their names (`grader.sets.formats` says what a writer gets).
 """
 
+from grader.sets.blank import save_blank
 from grader.sets.definition import InvalidSet, Item, ProblemSet, read_set
 from grader.sets.folder import Folder, OtherClass
 from grader.sets.handout import HandedOut, hand_out
@@ -39,6 +40,7 @@ __all__ = [
     "record",
     "record_of",
     "rendered",
+    "save_blank",
     "sheet",
     "write",
     "writer",

@@ -5,6 +5,7 @@ Below `keys/`, which is for the instructor alone:
 * `draws.json`: the set, and the draws of every student. It is written before any sheet.
 * `written.jsonl`: a line for each sheet that is finished, with its files.
 * `roster.csv`: whose code is whose. `key.json`: what judging takes. `secret`: where none was given.
+* `answers.csv`: a table to type answers into.
 """
 
 from __future__ import annotations
@@ -43,6 +44,11 @@ class Folder:
     def keys(self) -> Path:
         """Where the instructor's files lie."""
         return self.path / "keys"
+
+    @property
+    def answers(self) -> Path:
+        """The table to type answers into."""
+        return self.keys / "answers.csv"
 
     def make(self) -> None:
         """Make the folder; what is for the instructor can be read by its owner alone.

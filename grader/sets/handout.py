@@ -14,6 +14,7 @@ from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import TypeVar
 
+from grader.sets.blank import save_blank
 from grader.sets.definition import ProblemSet
 from grader.sets.draws import Allotment, Drawn, Place, first_draws, individual_sheet, places
 from grader.sets.folder import Folder
@@ -109,6 +110,7 @@ def hand_out(
     for code, draws in folder.draws(problem_set, secret).items():
         allotment.keep(code, draws)
     folder.save_roster(named.values())
+    save_blank(folder.answers, [(p.number, [letter for letter, *_ in p.shape]) for p in spots], named)
     new = [code for code in named if code not in allotment.draws]
     with _processes(workers, len(named)) as run:
         tasks = [(problem_set.title, secret, spots, code) for code in new]
@@ -152,7 +154,7 @@ def hand_out(
         kept=len(named) * len(formats) - written,
         gone=tuple(code for code in everybody if code not in named),
         shared=allotment.shared(),
-        files=(*sheets, *shared_files, folder.keys / "key.json", folder.keys / "roster.csv"),
+        files=(*sheets, *shared_files, folder.keys / "key.json", folder.keys / "roster.csv", folder.answers),
     )
 
 

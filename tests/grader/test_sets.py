@@ -202,7 +202,9 @@ def test_a_sheet_holds_all_that_is_asked_and_nothing_of_the_key(tmp_path: Path) 
 
 def test_json_says_what_was_written(tmp_path: Path) -> None:
     found = json.loads(run(file(tmp_path, GOOD), "--out", tmp_path / "out", "--json").stdout)
-    files = [str(tmp_path / "out" / name) for name in ("sheets/sheet.md", "keys/key.md", "keys/key.json")]
+    files = [
+        str(tmp_path / "out" / name) for name in ("sheets/sheet.md", "keys/key.md", "keys/key.json", "keys/answers.csv")
+    ]
     assert found == {
         "schema": 1, "title": "Week 1: GB & GiB, *two* kinds", "exercises": 5, "points": "12.5", "files": files,
     }  # fmt: skip
@@ -314,7 +316,7 @@ def test_a_writer_makes_of_a_sheet_what_a_template_cannot(tmp_path: Path, templa
     out = tmp_path / "out"
     assert run(file(tmp_path, GOOD), "--out", out, "--format", "zipped").exit_code == 0
     assert {str(p.relative_to(out)) for p in out.rglob("*") if p.is_file()} == {
-        "sheets/sheet/sheet.z", "keys/all.z", "keys/key.json",
+        "sheets/sheet/sheet.z", "keys/all.z", "keys/key.json", "keys/answers.csv",
     }  # fmt: skip
     assert "TWO" in (out / "sheets/sheet/sheet.z").read_text(encoding="utf-16")
     refused = run(tmp_path / "set.toml", "--out", tmp_path / "o", "--format", "lacking")

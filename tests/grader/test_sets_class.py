@@ -268,6 +268,26 @@ def test_who_joins_or_leaves_changes_nobody_elses_sheet(tmp_path: Path, problem_
     assert {n: contents(out / "sheets")[n] for n in before} == before
 
 
+@pytest.mark.roundtrip
+def test_a_table_to_type_answers_into_is_read_back_and_never_overwritten(tmp_path: Path) -> None:
+    path, out = tmp_path / "set.toml", tmp_path / "out"
+    path.write_text(SET + '[[items]]\nfamily = "exercise-4"\n', encoding="utf-8")
+    handed(read_set(path), class_of(3), out)
+    blank = (out / "keys/answers.csv").read_text(encoding="utf-8")
+    assert blank.splitlines()[0] == "student,1,2,3,4,5a,5b,5c"
+    handed(read_set(path), class_of(4), out)
+    assert len((out / "keys/answers.csv").read_text(encoding="utf-8").splitlines()) == 5
+    filled = [blank.splitlines()[0]]
+    for code, drawn in exercises(out).items():
+        filled.append(",".join([code, *(answer(part) for e in drawn for part in e.parts)]))
+    (out / "keys/answers.csv").write_text("\n".join(filled), encoding="utf-8")
+    handed(read_set(path), class_of(5), out, force=True)
+    assert (out / "keys/answers.csv").read_text(encoding="utf-8").splitlines() == filled
+    arguments = ["--answers", out / "keys/answers.csv", "--key", out / "keys/key.json", "--ledger", tmp_path / "l"]
+    done = CliRunner().invoke(app, ["submit", *map(str, arguments), "--json"])
+    assert {(s["points"], s["of"]) for s in json.loads(done.stdout)["students"]} == {("8", "8")}
+
+
 def run(*arguments: str | Path, **env: str) -> Result:
     return CliRunner().invoke(app, ["set", *map(str, arguments)], env=env)
 
