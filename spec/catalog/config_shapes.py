@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from spec.catalog.config_fields import FULL, SLIDING
+from spec.catalog.config_fields import FULL, SLIDING, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -70,6 +70,9 @@ def spanning(c: Fields, found: Traits) -> int:
 def every_layer_slides(c: Fields, layers: int, default: int | None = None) -> Traits:
     """Read a window of all layers; null means that none slides."""
     window = c.optional("sliding_window", default)
+    kind, kinds = FULL if window is None else SLIDING, c.layer_kinds(layers, (FULL, SLIDING))
+    if kinds is not None and set(kinds) != {kind}:
+        raise c.invalid("layer_types", f"write {kind} for every layer, as sliding_window is {shown(window)}")
     return {} if window is None else {"sliding_window": window, "sliding_layers": layers}
 
 

@@ -15,6 +15,7 @@ from spec import catalog
 FOLDER = Path(__file__).parents[1] / "data" / "configs"
 QWEN = str(FOLDER / "Qwen--Qwen3-8B_config.json")
 GPT_OSS = str(FOLDER / "openai--gpt-oss-20b_config.json")
+LLAMA = str(FOLDER / "meta-llama--Meta-Llama-3.1-8B_config.json")
 IMAGES = str(FOLDER / "Qwen--Qwen3-VL-8B-Instruct_config.json")
 
 
@@ -53,8 +54,9 @@ def test_a_person_reads_which_fields_were_used_and_what_the_architecture_gives()
         "Read from Qwen--Qwen3-VL-8B-Instruct_config.json: model_type = qwen3_vl, text_config.num_hidden_layers"
         in words
     )
-    assert "Left to the architecture: text_config.use_sliding_window = false." in words
     assert "Of qwen3_vl, the language model (text_config) is read and nothing else." in words
+    words = " ".join(run("calc", "parameters", "--config", LLAMA).stdout.split())
+    assert words.endswith("Left to the architecture: head_dim = 128.")
 
 
 def test_a_value_given_by_hand_wins_over_the_file() -> None:
