@@ -56,6 +56,12 @@ class Asked:
         """Whether the answer is a whole number."""
         return bool(self.steps) and known()[self.name].domain.integer
 
+    @property
+    def inverse(self) -> str:
+        """The left side of an equation that is solved for another quantity, or ""."""
+        solved = len(self.steps) == 1 and self.law.is_identity and self.law.left.name in self.given
+        return str(self.law.left.name) if solved else ""
+
     def valid(self, values: Values) -> bool:
         """Say whether every value lies in the domain of its quantity."""
         return all(values[name] in known()[name].domain for name in self.given)
@@ -85,6 +91,8 @@ class Asked:
             except (NotInvertible, ZeroDivisionError) as error:
                 raise NoPoint(str(error)) from None
             if isinstance(found, Infeasible):
+                if _is_fraction(found, step):
+                    raise NoPoint("no whole number solves it")
                 return found
             numbers[step.gives] = found
         return numbers[steps[-1].gives]
@@ -93,6 +101,14 @@ class Asked:
     def _keep(law: Law, values: Values) -> None:
         if any(condition.missed_by(values) is not None for condition in law.conditions):
             raise NoPoint(law.name)
+
+
+def _is_fraction(found: Infeasible, step: Link) -> bool:
+    """Say whether an equation for a count is solved by a fraction, which is no answer but no wrong one either."""
+    if found.why == "not-whole":
+        return True
+    counts = step.law.is_identity and step.law.symbols[step.gives].domain.integer
+    return counts and found.why in {"below", "above"} and (found.deficit or 0).denominator != 1
 
 
 def asked(candidate: Candidate) -> tuple[list[Asked], dict[str, str]]:

@@ -100,12 +100,30 @@ def points(asked: Asked, count: int, declared: Declared) -> Iterator[tuple[Draws
     of_servers = {name: real(known()[name]) for name in asked.given}
     for draws, salt in ((fixing(small, declared.assumes), "small"), (fixing(of_servers, declared.assumes), "real")):
         left = (count + 1) // 2
-        for values in sample(draws, TRIES * count, f"{asked.call}/{salt}"):
+        for draw, values in _solvable(asked, sample(draws, TRIES * count, f"{asked.call}/{salt}"), draws, declared):
             if left and asked.valid(values):
                 left -= 1
-                yield draws, values
+                yield draw, values
             elif not left:
                 break
+
+
+def _solvable(
+    asked: Asked, sampled: Iterator[Values], draws: Draws, declared: Declared
+) -> Iterator[tuple[Draws, Values]]:
+    """Where an equation is solved for another quantity, give points that have a solution in turn with others."""
+    told, unknown = asked.inverse, known()[asked.name] if asked.steps else None
+    for turn, values in enumerate(sampled):
+        if told and unknown is not None and turn % 2 and told not in declared.assumes:
+            own = _small(unknown) if turn % 4 == 1 else real(unknown)
+            tried = {**values, asked.name: own.value(turn // 2 % own.count)}
+            try:
+                result = whole(asked.law.bodies[1](**tried))
+            except ZeroDivisionError:
+                continue
+            yield {**draws, told: Among((result,))}, {**values, told: result}
+        else:
+            yield draws, values
 
 
 def _small(quantity: Quantity) -> Draw:

@@ -70,6 +70,8 @@ def answer(got: Right | Nothing, reply: Reply, declared: Declared) -> str:
 def _none(right: Infeasible, name: str, declared: Declared) -> str:
     if right.why == "unbounded":
         return "that there is no limit"
+    if right.why == "above":
+        return f"that none exists: it would be more than {known()[name].domain.high}"
     if right.deficit is None or right.why not in {"below", "broken"} or right.deficit <= 0:
         return "that none exists"
     same = right.unit == known()[name].unit.name

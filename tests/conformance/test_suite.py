@@ -129,6 +129,14 @@ def test_every_kind_of_number_is_read(kind: Any) -> None:
     assert found.obeyed == ["cached_tokens"]
 
 
+def test_an_equation_solved_for_a_count_may_give_a_fraction_where_no_whole_number_solves_it() -> None:
+    def layers(kv_bytes_per_token: float, kv_heads: int, head_dim: int, kv_width: float) -> float:
+        return kv_bytes_per_token / (2 * kv_heads * head_dim * kv_width)
+
+    assert check(candidate(layers=layers)).obeyed == ["kv_bytes_per_token"]
+    assert check(candidate(layers=lambda **given: 2 * layers(**given))).broken == ["kv_bytes_per_token"]
+
+
 class _Scalar:
     """A scalar as NumPy has them."""
 
