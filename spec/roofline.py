@@ -18,6 +18,7 @@ with author_order():
         says="Yes, 1, where the arithmetic of a prefill takes at least as long as its memory traffic; else 0.",
         section="prefill-decode",
         source=ROOFLINE,
+        superseded_by=(q.tensor_parallel,),
         slips=[
             Slip(
                 "sides-exchanged",
@@ -41,6 +42,7 @@ with author_order():
         says="Yes, 1, where the arithmetic of a step takes at least as long as its memory traffic; else 0.",
         section="prefill-decode",
         source=ROOFLINE,
+        superseded_by=(q.tensor_parallel,),
         slips=[
             Slip(
                 "sides-exchanged",
@@ -62,6 +64,7 @@ with author_order():
         says="The operations of a prefill over those that its time holds at the peak; above 1 it cannot be.",
         section="prefill-decode",
         source=ROOFLINE,
+        superseded_by=(q.tensor_parallel,),
         slips=[
             Slip(
                 "attention-forgotten",
@@ -77,6 +80,7 @@ with author_order():
         says="The operations of a step over those that its time holds at the peak; above 1 it cannot be.",
         section="prefill-decode",
         source=ROOFLINE,
+        superseded_by=(q.tensor_parallel,),
     )
     achieved_mbu = Identity(
         q.achieved_mbu,
@@ -84,6 +88,7 @@ with author_order():
         says="The bytes of a step over those that its time holds at full bandwidth; above 1 it cannot be.",
         section="prefill-decode",
         source=ROOFLINE,
+        superseded_by=(q.tensor_parallel,),
         slips=[
             Slip(
                 "cache-unread",
@@ -100,6 +105,7 @@ with author_order():
         says="The bytes of a step over those that the time per output token holds at full bandwidth.",
         section="prefill-decode",
         source=ROOFLINE,
+        superseded_by=(q.tensor_parallel,),
     )
     achieved_mbu_of_prefill = Identity(
         q.achieved_mbu,
@@ -108,6 +114,39 @@ with author_order():
         says="The bytes of a prefill over those that its time holds at full bandwidth; above 1 it cannot be.",
         section="prefill-decode",
         source=ROOFLINE,
+        superseded_by=(q.tensor_parallel,),
+    )
+    achieved_mfu_of_group = Identity(
+        q.achieved_mfu,
+        q.prefill_flops_per_gpu / (q.prefill_time * q.compute),
+        name="achieved_mfu_of_group",
+        says="On a group, each GPU does its part of the operations in that time.",
+        section="scaling",
+        source=ROOFLINE,
+        slips=[
+            Slip(
+                "operations-not-shared",
+                "One GPU was taken to do all operations; the group shares them.",
+                q.prefill_flops / (q.prefill_time * q.compute),
+                unless=sympy.Eq(q.prefill_flops, q.prefill_flops_per_gpu),
+            )
+        ],
+    )
+    achieved_mbu_of_group = Identity(
+        q.achieved_mbu,
+        q.decode_bytes_per_gpu / (q.decode_step_time * q.bandwidth),
+        name="achieved_mbu_of_group",
+        says="On a group, each GPU reads its part of the bytes in that time.",
+        section="scaling",
+        source=ROOFLINE,
+        slips=[
+            Slip(
+                "bytes-not-shared",
+                "One GPU was taken to read all bytes; the group shares them.",
+                q.decode_bytes / (q.decode_step_time * q.bandwidth),
+                unless=sympy.Eq(q.decode_bytes, q.decode_bytes_per_gpu),
+            )
+        ],
     )
     break_even = Bound(
         "break_even",

@@ -208,7 +208,7 @@ def _links(
     try:
         return chain(goal, brought, applicable, superseded=True)
     except NoDerivation as nothing:
-        if goal in OF_A_GROUP and "tensor_parallel" in brought:
+        if goal in OF_A_GROUP and "tensor_parallel" in {goal, *brought}:
             raise Unsolved(goal, OF_A_GROUP[goal]) from None
         if model is not None:
             _name_the_gap(goal, brought, every, model, found)

@@ -65,9 +65,13 @@ SLIDING = Trait(
         "slot_limit_context": "tokens do not all take the same there, so ask for context with a concurrency",
     },
 )  # fmt: skip
+ONE_SIDE = "what binds the time of a group is named with prefill_time and decode_step_time, so ask for these"
 OF_A_GROUP = {
     "sequences_per_gpu": "the GPUs of a group hold their sequences together, so ask for concurrency with "
     "context=PROMPT+OUTPUT",
+    "prefill_is_compute_bound": ONE_SIDE,
+    "decode_is_compute_bound": ONE_SIDE,
+    "tensor_parallel": "the GPUs that weights and caches need are asked for as group_size",
 }
 
 

@@ -73,6 +73,9 @@ shares_reached = Invariant(
         == moved
         and impl.achieved_mbu(prefill_bytes=moved, prefill_time=time, bandwidth=bandwidth) * time * bandwidth == moved
         and impl.achieved_mbu(decode_bytes=moved, tpot=time, bandwidth=bandwidth) * time * bandwidth == moved
+        and impl.achieved_mfu(prefill_flops_per_gpu=flops, prefill_time=time, compute=compute) * time * compute == flops
+        and impl.achieved_mbu(decode_bytes_per_gpu=moved, decode_step_time=time, bandwidth=bandwidth) * time * bandwidth
+        == moved
     ),
 )
 one_share_is_reached = Invariant(

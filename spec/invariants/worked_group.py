@@ -114,4 +114,16 @@ GROUP = (
         Fraction(1, 100),
         ON_H100,
     ),
+    Worked(
+        "achieved_mfu",
+        {"prefill_flops_per_gpu": 989 * 10**11, "prefill_time": Fraction(1, 4), "compute": 989 * 10**12},
+        Fraction(2, 5),
+        "a tenth of a second of work in a quarter",
+    ),
+    Worked(
+        "achieved_mbu",
+        {"decode_bytes_per_gpu": 20 * GB, "decode_step_time": Fraction(1, 100), "bandwidth": 3350 * GB},
+        Fraction(40, 67),
+        "20 GB on each of a group of H100 in 10 ms",
+    ),
 )

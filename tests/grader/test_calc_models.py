@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.calc import NotCovered, Unusable, calculate, named
+from grader.calc import NotCovered, Unsolved, Unusable, calculate, named
 from spec import catalog
 from spec.solving import Infeasible
 from tests.grader.calculating import calc
@@ -152,6 +152,19 @@ def test_a_group_of_gpus_shares_weights_and_caches() -> None:
     assert calc("concurrency", "llama-3-8b", "h100", context="8192", tensor_parallel="1") == calc(
         "concurrency", "llama-3-8b", "h100", context="8192"
     )
+
+
+def test_a_group_reaches_the_share_that_each_gpu_does() -> None:
+    work = calc("prefill_flops", "llama-3-70b", prompt="4000")
+    assert isinstance(work, int)
+    measured = {"prompt": "4000", "prefill_time": "2s", "tensor_parallel": "4"}
+    assert calc("achieved_mfu", "llama-3-70b", "h100", **measured) == Fraction(work, 4 * 2 * 989 * 10**12)
+    for goal in ("sequences_per_gpu", "decode_is_compute_bound"):
+        with pytest.raises(Unsolved):
+            calc(goal, "llama-3-70b", "h100", tensor_parallel="4", batch="8", context="100", prompt="9", output="9")
+    with pytest.raises(Unsolved) as caught:
+        calc("tensor_parallel", "llama-3-70b", "h100", concurrency="8", context="8192")
+    assert "group_size" in str(caught.value)
 
 
 @pytest.mark.law
