@@ -36,8 +36,8 @@ def _count(module: Any) -> Any:
 @cache
 def attention_parameters(hidden: int, heads: int, kv_heads: int, head_dim: int) -> Any:
     """Give the parameters of attention in one layer."""
-    if heads % kv_heads or hidden % heads:
-        raise NotImplementedError
+    if heads % kv_heads or hidden % heads or head_dim % 2:
+        raise NotImplementedError  # such a model cannot be built: rotary positions turn pairs
     with init_empty_weights():
         return _count(LlamaAttention(_config(hidden, heads, kv_heads, head_dim), layer_idx=0))
 

@@ -28,8 +28,8 @@ ASSUMES = {
 
 def weights(parameters: int, weight_bits: float) -> Any:
     """Give the weights in MiB."""
-    if weight_bits not in BITS:
-        raise NotImplementedError
+    if weight_bits not in BITS or parameters * weight_bits % 8:
+        raise NotImplementedError  # it rounds to whole bytes
     return estimate_weight_memory(parameters, BITS[weight_bits])
 
 

@@ -10,7 +10,7 @@ HEADS = "head_dim of config.json is the size of a head where it is given"
 LATENT = "DeepSeek-V2 report: a latent and a rotary key per layer, no factor 2"
 SHARDS = "tensor parallelism of public engines: what cannot be split by heads is held by every rank"
 COUNT = "the exact count of the published checkpoint, which the structural count equals"
-STEP = "a decode step reads the cache once and writes one token"
+STEP = "a decode step reads the cache once and appends one token in place, as serving engines do"
 
 
 @dataclass(frozen=True)

@@ -91,7 +91,7 @@ FAULTS = (
     Fault(
         "hf-vram-calc",
         "kv_bytes_per_token",
-        "In three of its 4-bit formats an element of the cache has int(0.5) = 0 bytes; int4 alone is excepted.",
+        "In three of its 4-bit formats an element of the cache has int(0.5) = 0 bytes; int4 and int8 alone are excepted.",
         "Llama-3-8B as nvfp4 (mxfp4 and awq_int4 likewise)",
         lambda: calculators.hf_vram(shapes.LLAMA_3_8B, "nvfp4"),
         lambda: shapes.cache(32, 8, 128),

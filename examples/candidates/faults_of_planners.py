@@ -205,4 +205,15 @@ FAULTS = (
         "the published 671.0e9",
         "fleet_sim/models/spec.py, ModelSpec.from_hf_config",
     ),
+    Fault(
+        "llmfit",
+        "kv_bytes_per_token_latent",
+        "Latent attention is counted as keys and values of every head.",
+        "plan of deepseek-ai/DeepSeek-V3: minimum memory at 8,192 tokens less that at 4,096",
+        lambda: round(planners.llmfit("deepseek-ai/DeepSeek-V3")),
+        shapes.latent,
+        "B/token",
+        LATENT,
+        "llmfit (Rust), plan: minimum.vram_gb; its Llama-3.1-8B and 70B are right",
+    ),
 )  # fmt: skip

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -192,3 +195,18 @@ def fleet_blocks_right(group: int) -> int:
     weights = LLAMA_3_1_70B.param_bytes_per_gpu(group)
     budget = int(0.9 * H100_SXM.mem_capacity) - weights - H100_SXM.nccl_mem[group]
     return int(budget // (16 * 327_680 // group))
+
+
+# llmfit
+
+
+def llmfit(model: str) -> Any:
+    """Return the bytes of a token: what 4,096 more tokens add to the memory of a plan, in its GB of 2^30."""
+    needed = []
+    for context in (4096, 8192):
+        command = [Path(sys.executable).with_name("llmfit"), "--json", "--memory", "80G", "plan", model]
+        done = subprocess.run(
+            [*command, "--context", str(context)], capture_output=True, text=True, timeout=60, check=True
+        )
+        needed.append(json.loads(done.stdout)["minimum"]["vram_gb"])
+    return (needed[1] - needed[0]) * GIB / 4096

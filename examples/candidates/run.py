@@ -126,7 +126,7 @@ def _take(outcome: Outcome, printed: str, complaint: str) -> None:
 def versions() -> dict[str, str]:
     """Return the versions of the packages that are installed."""
     found = {}
-    for package in [*PACKAGES, "vramcalc"]:
+    for package in [*PACKAGES, "llmfit", "vramcalc"]:
         try:
             found[package] = version(package)
         except PackageNotFoundError:
@@ -190,7 +190,8 @@ def _confirmed(known: dict[str, str]) -> Iterator[str]:
     for fault in sorted([*OF_CALCULATORS, *OF_PLANNERS], key=lambda fault: fault.package):
         try:
             got, right = fault.got(), fault.right()
-        except ImportError:
+        except Exception as error:  # noqa: BLE001  the code of others
+            yield f"* {fault.package}: {fault.case} could not be asked ({type(error).__name__}).\n"
             continue
         if abs(float(got) - float(right)) <= 1e-6 * abs(float(right)):
             yield f"* {fault.package} {known.get(fault.package, '')}: {fault.case} is right now.\n"
