@@ -43,9 +43,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Print the table of laws."""
-    if SESSION in config.stash:
+    text = config.stash[SESSION].text() if SESSION in config.stash else ""
+    if text:
         terminalreporter.section("conformance")
-        terminalreporter.write_line(config.stash[SESSION].text())
+        terminalreporter.write_line(text)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

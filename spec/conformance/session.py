@@ -65,8 +65,10 @@ class Session:
         return [f"{', '.join(outcome.laws)}: {outcome.says}", *told(outcome, self.candidate.declared)]
 
     def text(self) -> str:
-        """Return the table of all that was run; each fault was told by its test."""
+        """Return the table of all that was run, if anything was; each fault was told by its test."""
         found = self.tally.finished()
+        if not (found.held or found.broken or found.skipped):
+            return ""
         declared = self.candidate.declared
         return report.text(found, deviations.sorted_out(found, self.known), declared, faults=False)
 

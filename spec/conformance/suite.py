@@ -131,6 +131,11 @@ class Suite:
         """Return those questions of a sentence that the candidate answers, each with its law."""
         return [(asks, law) for asks, law in questions_of(invariant).items() if asks in self.adapted.single]
 
+    @property
+    def implemented(self) -> set[str]:
+        """The laws that a function of the candidate can be held against."""
+        return {law for one in self.asked for law in one.laws} | {law for one in self._others() for law in one.laws}
+
     def _others(self) -> Iterator[Check]:
         if padding.applies(self.candidate) and (not self.only or padding.LAW in self.only):
             yield Check(padding.LAW, (padding.LAW,), padding.SAYS, self._padding)
@@ -290,7 +295,8 @@ class Tally:
 
     suite: Suite
     report: Report = field(init=False)
-    _held: dict[str, None] = field(default_factory=dict)
+    _held: set[str] = field(default_factory=set)
+    _left_out: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         """Begin an empty report."""
@@ -306,17 +312,19 @@ class Tally:
                 report.useless.append(outcome)
         elif isinstance(outcome, Skipped):
             report.skipped[check.id] = str(outcome)
+            self._left_out.update(check.laws if check.direct else ())
         else:
             report.held.append(check.id)
-            if check.direct:
-                self._held |= dict.fromkeys(check.laws)
+            self._held.update(check.laws if check.direct else ())
 
     def finished(self) -> Report:
         """Return the report with the laws sorted into obeyed and missing."""
         report, only = self.report, self.suite.only
         every = [name for name in [*all_laws(), *OTHERS] if not only or name in only]
-        report.obeyed = [name for name in every if name in self._held and name not in report.broken]
-        report.missing = [name for name in every if name not in self._held and name not in report.broken]
+        broken, implemented = set(report.broken), self.suite.implemented
+        report.obeyed = [name for name in every if name in self._held - broken]
+        left_out = self._left_out - self._held
+        report.missing = [n for n in every if n not in broken and (n in left_out or n not in implemented)]
         report.calls = self.suite.judge.calls
         return report
 
