@@ -173,7 +173,7 @@ def _moment(text: str, policy: Policy) -> datetime | None:
     """Read when an answer was handed in: a moment with a zone, or one of the course's; None for anything else."""
     try:
         return policy.in_utc(datetime.fromisoformat(text.strip().replace(" UTC", "Z")))
-    except (ValueError, OverflowError):
+    except ValueError:
         return None
 
 

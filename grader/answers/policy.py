@@ -18,6 +18,7 @@ COUNTS = ("last", "best", "first")
 # What judging finds where the number is right and the unit is not.
 UNIT_SLIPS = frozenset({"prefix", "case", "binary-decimal", "bit-byte", "time-unit", "percent"})
 MOST_DAYS = 366
+FIRST_YEAR, LAST_YEAR = 1970, 2999  # of any moment; days can be added to them without end
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,12 @@ class Policy:
         """Return a moment in UTC; one without a zone is the course's.
 
         A time that the clock shows twice is the later one; one that it skips is as long after the change.
+
+        Raises:
+            ValueError: the year is no year of a course.
         """
+        if not FIRST_YEAR <= local.year <= LAST_YEAR:
+            raise ValueError(local.year)
         return (local if local.tzinfo else local.replace(tzinfo=zone(self.zone), fold=1)).astimezone(UTC)
 
     def _days_after(self, moment: datetime, days: int) -> datetime:
@@ -115,7 +121,7 @@ class Policy:
         if not days:
             return moment
         local = moment.astimezone(zone(self.zone)).replace(tzinfo=None)
-        return self.in_utc(local + timedelta(days=days))
+        return (local + timedelta(days=days)).replace(tzinfo=zone(self.zone), fold=1).astimezone(UTC)
 
     def to_data(self) -> dict[str, Any]:
         """Write the policy as JSON; what is as usual is left out."""

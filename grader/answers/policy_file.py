@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.answers.answer import item_of
-from grader.answers.policy import COUNTS, MOST_DAYS, USUAL, Extension, Override, Policy, zone
+from grader.answers.policy import COUNTS, FIRST_YEAR, LAST_YEAR, MOST_DAYS, USUAL, Extension, Override, Policy, zone
 from grader.sourced import WHOLE, Place, Source
 
 POLICY_KEYS = ("policy", "extensions", "overrides")
@@ -93,7 +93,10 @@ def _moment(source: Source, place: Place, key: str, value: Any, policy: Policy, 
         raise source.wrong(place, key, value, "write a moment such as 2026-12-04T23:59:00, without quotes")
     if value.tzinfo is None and not zoned:
         raise source.wrong(place, key, value, 'say where in [policy], such as zone = "Europe/Berlin"')
-    return policy.in_utc(value)
+    try:
+        return policy.in_utc(value)
+    except ValueError:
+        raise source.wrong(place, key, value, f"write a year from {FIRST_YEAR} to {LAST_YEAR}") from None
 
 
 def _student(source: Source, place: Place, said: dict[str, Any]) -> str:

@@ -164,6 +164,7 @@ def test_a_set_says_its_policy(tmp_path: Path) -> None:
         ("penalty = 0.1", "penalty = -0.1", 8, "policy.penalty", "from 0"),
         ("2026-12-04T23:59:00", '"2026-12-04"', 11, "policy.deadline", "without quotes"),
         ("2026-12-04T23:59:00", "2026-12-04", 11, "policy.deadline", "a moment"),
+        ("2026-12-04T23:59:00", "9999-12-31T23:59:59", 11, "policy.deadline", "a year from"),
         ("Europe/Berlin", "Europe/Nowhere", 12, "policy.zone", "a zone such as"),
         ('zone = "Europe/Berlin"', "", 11, "policy.deadline", "zone ="),
         ("days = 2 }", "day = 2, days = 2 }", 13, "policy.late.day", "did you mean"),
@@ -286,8 +287,9 @@ def test_a_late_answer_does_not_take_the_place_of_one_in_time(key: Path) -> None
 
 
 def test_a_time_that_cannot_be_read_or_is_missing_is_told(key: Path) -> None:
-    done = run(key, DEADLINE, f"{CODE},1,15,yesterday", f"{CODE},2a,15")
+    done = run(key, DEADLINE, f"{CODE},1,15,yesterday", f"{CODE},2a,15", f"{CODE},2b,15,9999-12-31")
     assert done.exit_code == 1
+    assert "its time '9999-12-31' cannot be read" in done.stderr
     assert "its time 'yesterday' cannot be read" in done.stderr
     assert "Answers without a time: 1." in done.stderr
 
