@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import islice
 
 from spec.serving.draws import Lengths, exponential
-from spec.serving.request import NANOSECONDS, Request
+from spec.serving.request import NANOSECONDS, Job, Request
 from spec.solving import Exact
 from spec.stream import Stream
 
@@ -97,3 +97,18 @@ class Workload:
 def bursts(calm: Exact, burst: Exact, every: Exact, length: Exact, count: int) -> tuple[Phase, ...]:
     """Return phases of a calm rate that a burst interrupts `every` so many seconds for `length` seconds."""
     return (Phase(every - length, calm), Phase(length, burst)) * count
+
+
+def clients(requests: Iterable[Request], count: int) -> tuple[list[Request], Callable[[Job, int], list[Request]]]:
+    """Let so many clients send requests, each the next one as soon as its last one is answered.
+
+    Returns the requests that are sent at the start, and what an `Engine` calls with each answer (`follow`). Times of
+    arrival are not used. A client whose request is lost or turned away sends no other.
+    """
+    following = iter(requests)
+    first = [replace(request, arrival=0) for request in islice(following, count)]
+
+    def follow(_job: Job, now: int) -> list[Request]:
+        return [replace(request, arrival=now) for request in islice(following, 1)]
+
+    return first, follow

@@ -179,6 +179,19 @@ def test_one_request_alone_takes_what_the_laws_say(prompt: int, output: int) -> 
         assert low <= Fraction(job.finish - job.first_token, run.ticks_per_second * (output - 1)) <= high
 
 
+@pytest.mark.law
+@given(st.integers(1, 40), st.integers(1, 40), st.integers(1, 9), st.integers(0, 40), st.sampled_from(Reserve))
+def test_one_request_alone_takes_the_blocks_of_its_tokens(
+    prompt: int, output: int, size: int, more: int, reserve: Reserve
+) -> None:
+    """The last token is given out and never cached; what was reserved is taken from the start."""
+    server = Server(BySize(lambda _: 1), 200, size, rules=Rules(reserve))
+    cached = prompt + output - 1
+    reserved = prompt + output + more if reserve is Reserve.TURN else prompt
+    peak = served(server, [Request(1, 0, prompt, output, output + more)]).tally.peak_blocks
+    assert peak == -(-max(cached, reserved) // size)
+
+
 def test_a_prompt_that_waits_gets_its_first_token_after_the_wait_and_its_prefill() -> None:
     """Two prompts at once, one pass each: the second waits for the first (I67)."""
     timing = BySize(lambda _: 1, lambda count: 10 * count)

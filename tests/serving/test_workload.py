@@ -16,8 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spec.serving.draws import Fixed, Lognormal, Uniform, exponential, normals
+from spec.serving.engine import Engine
 from spec.serving.request import NANOSECONDS, Request
-from spec.serving.workload import Phase, Workload, bursts
+from spec.serving.server import Server
+from spec.serving.timing import BySize
+from spec.serving.workload import Phase, Workload, bursts, clients
 from spec.stream import Stream
 
 CHAT = Workload((Phase(60, 2),), Lognormal(200, Fraction(4, 5), 5, 2000), Uniform(1, 400), max_tokens=512, prefix=64)
@@ -116,6 +119,18 @@ def test_changing_one_distribution_leaves_the_others_as_they_were() -> None:
     assert len(CHAT.requests(5, 10)) == 10
     assert len(ours[0].chain) == 64
     assert CHAT.requests(6) != ours
+
+
+@pytest.mark.law
+@given(st.integers(1, 6), st.integers(0, 12))
+def test_clients_have_one_request_each_on_its_way(count: int, requests: int) -> None:
+    first, follow = clients([Request(n, 7 * n, 1, 3) for n in range(requests)], count)
+    engine = Engine(Server(BySize(lambda _: 1), 10**4), first, follow=follow)
+    while engine.step():
+        sent = [job for job in engine.jobs.values() if job.finish is None]
+        assert len(sent) <= count
+        assert len(sent) == count or len(engine.jobs) == requests
+    assert [job.request.id for job in engine.result().jobs] == list(range(requests))
 
 
 def test_nobody_comes_at_a_rate_of_nothing() -> None:
