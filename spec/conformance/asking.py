@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 
@@ -13,7 +13,7 @@ from spec.conformance.declared import known, suggestion
 from spec.index import laws
 from spec.invariants.reference import questions
 from spec.laws import Law
-from spec.solving import Exact, Infeasible, NotInvertible
+from spec.solving import Exact, Infeasible, NotInvertible, whole
 
 Values = Mapping[str, Exact]
 Right = Exact | Infeasible | bool
@@ -77,8 +77,10 @@ class Asked:
             return bool(self.law(**{name: values[name] for name in self.law.symbols}))
         return self.followed(self.steps, values)
 
-    def followed(self, steps: tuple[Link, ...], values: Values) -> Exact | Infeasible:
+    def followed(self, steps: tuple[Link, ...], values: Values, *, raw: bool = False) -> Exact | Infeasible:
         """Return where steps lead, of which some may be wrong.
+
+        What a formula gives is taken as it is where it is asked for `raw`, a negative amount too.
 
         Raises:
             NoPoint: as for `right`, or a step divides by zero.
@@ -87,7 +89,7 @@ class Asked:
         for step in steps:
             self._keep(step.law, {n: v for n, v in numbers.items() if n != step.gives})
             try:
-                found = step.follow(numbers)
+                found = whole(step.law.bodies[1](**numbers)) if raw and step.direct else step.follow(numbers)
             except (NotInvertible, ZeroDivisionError) as error:
                 raise NoPoint(str(error)) from None
             if isinstance(found, Infeasible):
@@ -101,6 +103,14 @@ class Asked:
     def _keep(law: Law, values: Values) -> None:
         if any(condition.missed_by(values) is not None for condition in law.conditions):
             raise NoPoint(law.name)
+
+
+def _lacking(name: str, told: Collection[str]) -> list[str]:
+    """Return the fewest quantities that would do, of a law that gives it directly where there is one."""
+    every = [(given, law) for given, law in _questions_of(name) if law.name != name or law.is_identity]
+    direct = [given for given, law in every if law.is_identity and law.left.name == name]
+    options = [sorted(given.difference(told)) for given in direct or [given for given, _ in every]]
+    return min(options, key=len, default=[])
 
 
 def _is_fraction(found: Infeasible, step: Link) -> bool:
@@ -164,8 +174,8 @@ def _chained(candidate: Candidate, name: str) -> tuple[list[Asked], str]:
             continue
         try:
             steps = chain(name, sorted(told), list(laws().values()))
-        except NoDerivation as error:
-            lacking = ", ".join(error.missing)
+        except NoDerivation:
+            lacking = ", ".join(_lacking(name, told))
             why = f"it would also need {lacking}, as a keyword or in ASSUMES" if lacking else "no law gives it"
             continue
         given = {n for step in steps for n in step.needs} & told | passed

@@ -90,13 +90,13 @@ def _misses(predicts: Callable[[Values], Right], replies: Sequence[Reply], near:
     # A quotient that is whole but for the rounding of floats may be floored to either side.
     differing, missed, spare = 0, 0, len(replies) // 20 if replies[0].asked.counts else 0
     for reply in replies:
+        if isinstance(reply.right, Infeasible):
+            continue  # where there is no value, what stands for it says nothing
         try:
             there = predicts(reply.values)
         except (NoPoint, OutsideDomain, ZeroDivisionError, TypeError, ValueError):
             return None
         if isinstance(there, Infeasible):
-            if isinstance(reply.right, Infeasible):
-                continue  # where there is no value, what stands for it says nothing
             return None
         if _close(reply.got, there, near):  # type: ignore[arg-type]  # Nothing is left out above
             differing += bool(reply.wrong)
@@ -173,7 +173,7 @@ def _follows(asked: Asked, steps: tuple[Link, ...]) -> Callable[[Values], Right]
         missing = {n for step in steps for n in step.needs} - {step.gives for step in steps} - values.keys()
         if missing:
             raise NoPoint(", ".join(missing))
-        return asked.followed(steps, values)
+        return asked.followed(steps, values, raw=True)
 
     return predicted
 
@@ -244,7 +244,7 @@ def _readings(dimension: tuple[int, ...]) -> Iterator[tuple[Fraction, str]]:
 
 
 def _with(asked: Asked, name: str, factor: Fraction, more: int) -> Callable[[Values], Right]:
-    return lambda values: asked.followed(asked.steps, {**values, name: whole(values[name] * factor + more)})
+    return lambda values: asked.followed(asked.steps, {**values, name: whole(values[name] * factor + more)}, raw=True)
 
 
 def _of_rounding(asked: Asked) -> Iterator[Explanation]:

@@ -19,7 +19,7 @@ from spec.conformance.candidate import TIME_LIMIT, Takes
 from spec.conformance.declared import Unusable, declared
 from spec.solving import Exact, exact_number
 
-STARTS = 6  # how often the program is started before it is given up
+STARTS = 16  # how often the program is started before it is given up
 LONGEST = 100_000  # characters of an answer
 FORM = '{"value": "..."}, {"none": true}, {"unsupported": true} or {"error": "..."}'
 

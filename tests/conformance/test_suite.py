@@ -174,6 +174,11 @@ def test_a_slip_is_recognised_by_name(factor: int, slug: str) -> None:
     assert slug in slugs(found)
 
 
+def test_a_slip_that_leaves_the_domain_is_recognised() -> None:
+    found = check(candidate(blocks_per_sequence=lambda context, block_size: context // block_size))
+    assert slugs(found) == ["last-block-dropped"]
+
+
 def test_half_is_said_to_be_half_and_the_counterexample_is_small() -> None:
     found = check(candidate(kv_bytes_per_token=of_token(1)))
     words = paragraphs(found)
