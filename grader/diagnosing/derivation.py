@@ -21,7 +21,7 @@ from spec.domains import COUNT
 from spec.index import laws
 from spec.laws import Bound, Identity, Law, Slip
 from spec.quantities import Quantity, quantities
-from spec.solving import Exact, Infeasible, NotInvertible, whole
+from spec.solving import Exact, Infeasible, NotInvertible, OutsideDomain, whole
 
 SMALL = (20, 21)  # what may be left out of a right number: a value within 20 / 21 of the full one
 
@@ -70,6 +70,8 @@ def derivations(
             found.append(_followed(goal.name, full.steps, full.values, brought))
     except (Underived, NotCovered, Unsolved) as error:
         failure = error
+    except (NotInvertible, OutsideDomain, ZeroDivisionError) as error:
+        failure = Unsolved(goal.name, str(error))
     if stated is not None and (not found or found[0].right != stated):
         brought = _brought(given, model, gpu) | {goal.name: stated}
         found.insert(0, Derived((), brought, brought, stated, every=brought))
@@ -127,7 +129,7 @@ def _simpler(goal: Quantity, given: Mapping[str, Exact], model: Model | None, gp
             yield _followed(
                 goal.name, steps, usual | dict.fromkeys(ones, 1) | known, known, "; ".join(filter(None, said))
             )
-        except (NoDerivation, NotInvertible, ZeroDivisionError):
+        except (NoDerivation, NotInvertible, OutsideDomain, ZeroDivisionError):
             continue
 
 

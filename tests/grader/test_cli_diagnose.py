@@ -9,6 +9,7 @@ from click.testing import CliRunner, Result
 
 from grader.cli.app import app
 
+FREE_LINK = ["communication_time=0s", "tensor_parallel=1", "layers=2", "hidden=4", "batch=1"]  # nothing is sent
 GQA = ["--quantity", "kv_bytes_per_token", "--model", "llama-3-8b"]
 
 
@@ -91,6 +92,7 @@ def test_a_value_that_cannot_exist_is_wrong_whatever_the_number() -> None:
         (["9" * 300, *GQA], "at most 200 characters"),
         (["5", "--quantity", "context"], "cannot be found from this"),
         (["5"], "Missing option '--quantity'"),
+        (["5 GB/s", "--quantity", "link_bandwidth", *FREE_LINK], "cannot be calculated"),
     ],
 )
 def test_what_cannot_be_used_is_one_sentence_and_status_2(args: list[str], words: str) -> None:
