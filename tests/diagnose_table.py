@@ -254,7 +254,7 @@ def judged(row: dict[str, str]) -> Outcome:
         return Outcome(row, [], {}, "not asked")
     done = CliRunner().invoke(app, ["diagnose", *typed, "--json"])
     if done.exit_code not in {0, 1} or (done.exception and not isinstance(done.exception, SystemExit)):
-        return Outcome(row, typed, {"error": done.output.strip() or repr(done.exception)}, "unusable")
+        return Outcome(row, typed, {"error": next(iter(done.output.splitlines()), repr(done.exception))}, "unusable")
     said = json.loads(done.stdout)
     return Outcome(row, typed, said, _became(row, said))
 
@@ -270,12 +270,13 @@ def _became(row: dict[str, str], said: dict[str, object]) -> str:
     wanted = [_slips(part) for part in row["cause"].lower().split("+")]
     for explanation in said["explanations"]:  # type: ignore[attr-defined]
         named = set(explanation["slips"])
-        if all(slips & named for slips in wanted if slips):
+        if all(slips & named for slips in wanted):
             return "named"
     return "wrongly named"
 
 
 def _slips(part: str) -> set[str]:
+    """Return the slips that say the same as a phrase; none for a phrase that is not listed, which nothing names."""
     return next((slips for cause, slips in CAUSES.items() if part.strip().startswith(cause)), set())
 
 
@@ -292,7 +293,7 @@ def main(paths: list[str]) -> int:
     for outcome in outcomes:
         row, said = outcome.row, outcome.said
         named = "; ".join(" + ".join(e["slips"]) for e in said.get("explanations", []))  # type: ignore[attr-defined]
-        what = said.get("error") or said.get("convention") or named
+        what = said.get("error") or named or said.get("convention", "")
         print(f"{row['id']}  {outcome.became:18}  {row['confidence']:6}  {row['cause']}  ->  {what}")
     for confidence in ("high", "medium", "low"):
         counts = Counter(outcome.became for outcome in outcomes if outcome.row["confidence"] == confidence)
