@@ -319,6 +319,13 @@ def test_a_writer_makes_of_a_sheet_what_a_template_cannot(tmp_path: Path, templa
         "sheets/sheet/sheet.z", "keys/all.z", "keys/key.json", "keys/answers.csv",
     }  # fmt: skip
     assert "TWO" in (out / "sheets/sheet/sheet.z").read_text(encoding="utf-16")
+    (tmp_path / "roster.csv").write_text("id\nu1\nu2\n", encoding="utf-8")
+    arguments = (tmp_path / "set.toml", "--out", tmp_path / "class", "--roster", tmp_path / "roster.csv")
+    for _ in range(2):
+        assert run(*arguments, "--format", "zipped", "--workers", "1").exit_code == 0
+        codes = [folder.name for folder in sorted((tmp_path / "class/sheets").iterdir())]
+        assert len(codes) == 2
+        assert (tmp_path / "class/keys/all.z").read_text(encoding="utf-8") == ",".join(codes)
     refused = run(tmp_path / "set.toml", "--out", tmp_path / "o", "--format", "lacking")
     assert (refused.exit_code, "servespec[pdf]" in refused.stderr) == (2, True)
 

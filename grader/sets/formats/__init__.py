@@ -3,6 +3,9 @@
 Most formats need none: `templates/sheet.NAME.j2` and `templates/key.NAME.j2` are rendered once for each sheet, with
 `sheet` (a `grader.sets.Sheet`), and become `sheets/CODE.NAME` and `keys/CODE.NAME`, or `sheets/sheet.NAME` and
 `keys/key.NAME` where one sheet is for everybody.
+
+What a writer has at hand: the sheets as they are, `grader.sets.record_of` for what judging a sheet takes, and the marks
+by which answers are read back from a notebook (`grader.answers.documents`).
 """
 
 from __future__ import annotations
