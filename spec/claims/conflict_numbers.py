@@ -109,7 +109,7 @@ def no_batch(impl: Any) -> str:
     best = impl.decode_rate(decode_step_time=Serving(impl).decode_step_time(1, 150))
     return (
         f"100 tokens at 50 tok/s take {ms(Fraction(100, 50), 0)}; 500 ms needs {float(needed):.0f} tok/s and one "
-        f"sequence gets at most {float(best):.0f}"
+        f"sequence gets at most {float(best):.0f} around 150 tokens"
     )
 
 

@@ -72,6 +72,7 @@ def test_one_statement_is_shown_with_its_computation() -> None:
     assert done.stdout.startswith("C121  false\n")
     assert "131,072 instead of 524,288 B/token" in done.stdout
     assert "Contradicts C158." in done.stdout
+    assert "Conflicts: K13." in done.stdout
     assert "C158  " not in done.stdout
 
 
@@ -79,7 +80,7 @@ def test_one_conflict_is_shown_with_its_numbers_and_its_decision() -> None:
     shown = " ".join(run("K1").stdout.split())
     assert "GB: 102,996 tokens, 25 and 12 sequences" in shown
     assert "Decided: Every amount carries its unit" in shown
-    assert "Statements: C62, C63, C64." in shown
+    assert "Statements: C62 (false), C63 (assumes), C64 (assumes)." in shown
 
 
 def test_an_assumption_is_named() -> None:
