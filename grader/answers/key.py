@@ -86,9 +86,12 @@ class Key:
 
     def _decode(self, owner: str) -> dict[int, KeyItem]:
         try:
-            return {item.number: item for item in map(_item, json.loads(self._sheets[owner])["items"])}
+            items = [_item(item) for item in json.loads(self._sheets[owner])["items"]]
         except (ValueError, TypeError, KeyError, AttributeError, ArithmeticError):
-            raise BadKey(f"{self.path}: the sheet of {owner or 'everybody'} is damaged.") from None
+            items = []
+        if not items:
+            raise BadKey(f"{self.path}: the sheet of {owner or 'everybody'} is damaged.")
+        return {item.number: item for item in items}
 
 
 def _item(data: dict[str, Any]) -> KeyItem:

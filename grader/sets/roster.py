@@ -20,7 +20,6 @@ SPELLINGS: Mapping[str, tuple[str, ...]] = {
     "first": ("firstname", "givenname", "first", "vorname"),
     "last": ("lastname", "surname", "familyname", "last", "nachname"),
     "email": ("email", "emailaddress", "mail", "studentemail"),
-    "code": ("code", "studentcode"),
 }
 
 
@@ -37,7 +36,10 @@ class InvalidRoster(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Student:
-    """One line of a roster. `identity` is the id, or else the e-mail address; the name may be empty."""
+    """One line of a roster. `identity` is the id, or else the e-mail address; the name may be empty.
+
+    The `code` comes from the course secret and not from the roster.
+    """
 
     identity: str
     name: str
@@ -105,7 +107,7 @@ class _Reader:
         if not identity:
             raise InvalidRoster(self.file, row.line, "it has neither an id nor an e-mail address")
         name = said.get("name") or " ".join(filter(None, (said.get("first"), said.get("last"))))
-        student = Student(identity, name, email, row.line, said.get("code", ""))
+        student = Student(identity, name, email, row.line)
         before = self.students.setdefault(identity, student)
         if before is student:
             if len(self.students) > MOST_STUDENTS:

@@ -199,6 +199,7 @@ def test_formulas_stay_text_in_a_gradebook(key: Path) -> None:
         ('{"schema": 2, "title": "", "sheets": [{"student": "x"}]}', "newer version"),
         ('{"schema": 1, "title": "", "sheets": []}', "holds no sheet"),
         ('{"schema": 1, "title": "", "sheets": [{"student": "C2FR-WQRK", "items": [5]}]}', "is damaged"),
+        ('{"schema": 1, "title": "", "sheets": [{"student": "C2FR-WQRK", "items": []}]}', "is damaged"),
         ("[" * 100000, "no key file"),
         ("\udcff", "no key file"),
     ],
