@@ -228,6 +228,16 @@ def mlsysim_fit(pool: float) -> Any:
     return calc_kv_resident_fit(pool * ureg.GB, 2 * ureg.GB)
 
 
+def mlsysim_step(batch: int) -> Any:
+    from mlsysim import Hardware, Models
+    from mlsysim.core.units import ureg
+    from mlsysim.engine.solvers.serving import ServingModel
+
+    model, gpu = Models.Language.Llama2_7B, Hardware.Cloud.A100
+    said = ServingModel().solve(model, gpu, seq_len=1, batch_size=batch, precision="fp16", efficiency=1.0)
+    return said.itl.to(ureg.second).magnitude
+
+
 # vidur
 
 

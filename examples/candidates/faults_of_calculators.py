@@ -353,6 +353,17 @@ FAULTS = (
         "mlsysim/physics/memory.py, calc_kv_resident_fit",
     ),
     Fault(
+        "mlsysim",
+        "decode_step_time",
+        "A decode step is timed by its memory traffic alone; a large batch is bound by arithmetic.",
+        "ServingModel, Llama-2-7B in 16 bits on its A100, 512 sequences of 1 token, efficiency 1: itl",
+        lambda: calculators.mlsysim_step(512),
+        constant(2 * 7e9 * 512 / 312e12),
+        "s, at the least",
+        "roofline: 2 x 7e9 operations for each of 512 tokens at 312 TFLOP/s",
+        "mlsysim/engine/solvers/serving.py, ServingModel.solve: t_decode_per_token",
+    ),
+    Fault(
         "vidur",
         "parameters",
         "Embeddings, output head and norms are left out, so that weights are too light in the memory plan.",
