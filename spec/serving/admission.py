@@ -29,6 +29,8 @@ class Rules:
         reserve: what a request is given when it is let in.
         queue: the most requests that wait; the next one is turned away (503). None is no limit.
         retry_after: nanoseconds after which one that was turned away may come again, more than 0.
+        patience: nanoseconds after which one that still waits to be let in for the first time is turned away, too.
+            None is no limit.
         alert: the share of the blocks in flight at which an alert is raised.
         watermark: the share of the blocks that stays free when a request is let in beside others.
         backfill: later requests pass one that does not fit.
@@ -40,6 +42,7 @@ class Rules:
     alert: Fraction = Fraction(9, 10)
     watermark: Fraction = Fraction(0)
     backfill: bool = False
+    patience: int | None = None
 
     def __post_init__(self) -> None:
         if self.retry_after < 1:
@@ -48,6 +51,8 @@ class Rules:
             raise ValueError("alert lies over 0 and up to 1, and watermark from 0 to under 1")
         if self.queue is not None and self.queue < 0:
             raise ValueError(f"queue is {self.queue}; it must be at least 0, or None for no limit")
+        if self.patience is not None and self.patience < 1:
+            raise ValueError(f"patience is {self.patience}; it must be at least 1 nanosecond, or None for no limit")
 
 
 class OutOfMemory(Exception):
@@ -92,9 +97,26 @@ class Admission:
         else:
             self.waiting.append(job)
             return True
+        self._refuse(job)
+        return False
+
+    def turn_away(self, arrived_until: int) -> list[Job]:
+        """Refuse all that came until then and were never let in; they lost patience."""
+        late = []
+        for job in self.waiting:
+            if job.arrival > arrived_until:
+                break  # those that had to leave stand before all others, and the others in the order of arrival
+            if job.admitted is None:
+                late.append(job)
+        for job in late:
+            self.waiting.remove(job)
+            job.reason, job.retry_after = "waited too long", self.rules.retry_after
+            self._refuse(job)
+        return late
+
+    def _refuse(self, job: Job) -> None:
         job.state = State.REFUSED
         self.refused += 1
-        return False
 
     def needed_blocks(self, job: Job) -> int:
         """Return the blocks that a request takes in the end, at most."""

@@ -121,6 +121,9 @@ class Engine:
             job = heappop(self._arrivals)[2]
             if self.admission.arrive(job):
                 self.tally.requests_time += self.now - job.arrival
+        if self.server.rules.patience is not None:
+            for job in self.admission.turn_away(self.now - self.server.rules.patience * self.scale):
+                job.finish = self.now
 
     def _join(self) -> None:
         if isinstance(self.server.batching, Static):
@@ -225,11 +228,20 @@ class Engine:
         steps = self._ends[0][0] - self._steps
         opens = self.gate.opens_after()
         limits = [] if opens is None else [opens]
-        if self._arrivals:
-            limits.append(self._arrivals[0][0] - self.now - self._swapping)
+        if (comes := self._next_change()) is not None:
+            limits.append(comes - self.now - self._swapping)
         if limits and steps > 1:
             steps = steps_within(self.timing, len(self.decoding), self._cached, steps, min(limits))
         return steps
+
+    def _next_change(self) -> int | None:
+        """Return when the next one comes, or loses patience."""
+        times = [self._arrivals[0][0]] if self._arrivals else []
+        if self.server.rules.patience is not None:
+            first = next((job for job in self.admission.waiting if job.admitted is None), None)
+            if first is not None:
+                times.append(first.arrival + self.server.rules.patience * self.scale)
+        return min(times, default=None)
 
     def _is_stale(self, end: tuple[int, int, Job]) -> bool:
         return end[2] not in self.decoding or end[2].done_at != end[0]
@@ -390,8 +402,9 @@ class Engine:
         self.now += ticks
 
     def _wait(self) -> bool:
-        """Wait for an arrival, or until a batch is due that is not full."""
-        times = [self._arrivals[0][0]] if self._arrivals else []
+        """Wait for an arrival, or until somebody loses patience or a batch is due that is not full."""
+        comes = self._next_change()
+        times = [] if comes is None else [comes]
         batching = self.server.batching
         if isinstance(batching, Static) and batching.flush is not None and self.admission.waiting:
             times.append(self.admission.waiting[0].arrival + batching.flush * self.scale)

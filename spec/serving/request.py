@@ -15,7 +15,7 @@ class State(StrEnum):
     WAITING = "waiting"
     RUNNING = "running"
     DONE = "done"
-    REFUSED = "refused"  # turned away when it came: nothing was spent on it
+    REFUSED = "refused"  # turned away when it came, or from the queue: nothing was spent on it
     LOST = "lost"  # in flight when the server ran out of memory
     CANCELLED = "cancelled"
 
@@ -63,7 +63,7 @@ class Job:
         state: where it is.
         prompt, output: its tokens as they are worked on: in a padded batch, those of the longest.
         arrival, admitted, first_token: when it came, was first let in, and gave its first token.
-        finish: when it left, with its last token or lost.
+        finish: when it left, with its last token, lost or after waiting too long.
         generated: tokens given so far.
         reserved: tokens that its cache was given when it was last let in.
         reused: tokens of its prompt that were in the cache already, so that nobody had to work on them.

@@ -77,6 +77,7 @@ def rules(*reserve: Reserve) -> st.SearchStrategy[Rules]:
         alert=st.sampled_from([Fraction(9, 10), Fraction(1, 2)]),
         watermark=WATERMARKS,
         backfill=st.booleans(),
+        patience=st.none() | st.integers(1, 60),
     )
 
 

@@ -203,6 +203,7 @@ def test_the_next_turn_finds_the_last_one_unless_its_history_was_cut() -> None:
         ({"alert": Fraction(2)}, "alert"),
         ({"watermark": Fraction(1)}, "watermark"),
         ({"queue": -1}, "queue"),
+        ({"patience": 0}, "patience"),
     ],
 )
 def test_rules_that_make_no_sense_are_refused(values: dict[str, object], names: str) -> None:

@@ -46,7 +46,7 @@ def test_littles_law_holds_on_the_path(server: Server, requests: list[Request]) 
     stays = sum(
         (run.end if job.finish is None else job.finish) - job.arrival
         for job in run.jobs
-        if job.state is not State.REFUSED
+        if job.state is not State.REFUSED or job.finish is not None
     )
     assert run.tally.requests_time == stays
 
@@ -152,7 +152,10 @@ def test_a_server_that_is_twice_as_slow_serves_half_the_load_alike(
         *(factor * part for part in (timing.token, timing.pair, timing.weights, timing.cache, timing.overhead)),
     )
     later = [replace(request, arrival=factor * request.arrival) for request in requests]
-    slow = served(replace(server, timing=slower, restart=factor * server.restart, swap=factor * server.swap), later)
+    patience = server.rules.patience and factor * server.rules.patience
+    server, rules = replace(server, timing=timing), replace(server.rules, patience=patience)
+    given = {"restart": factor * server.restart, "swap": factor * server.swap, "rules": rules}
+    slow = served(replace(server, timing=slower, **given), later)
     run = served(server, requests)
     assert slow.end == factor * run.end
     assert [job.finish and job.finish / factor for job in slow.jobs] == [job.finish for job in run.jobs]
@@ -345,6 +348,20 @@ def test_the_next_turn_follows_and_finds_its_history() -> None:
     assert run.tally.prefilled == 10 + 6 + 6
     assert engine.cache.resident == ("talk",)
     assert engine.cache.held == 0
+
+
+def test_who_waits_too_long_is_turned_away_and_who_had_to_leave_is_not() -> None:
+    server = Server(BySize(lambda _: 1), 9, rules=Rules(patience=7, retry_after=3))
+    run = served(server, [Request(1, 0, 1, 8), Request(2, 1, 1, 5), Request(3, 1, 1, 5), Request(4, 2, 1, 2)])
+    assert [(job.state.value, job.finish) for job in run.jobs] == [
+        ("done", 7),
+        ("done", 11),
+        ("refused", 8),
+        ("done", 9),
+    ]
+    assert (run.jobs[2].reason, run.jobs[2].retry_after) == ("waited too long", 3)
+    crowded = Server(BySize(lambda _: 1), 40, rules=Rules(Reserve.PROMPT, patience=1), when_full=WhenFull.RECOMPUTE)
+    assert {job.state for job in served(crowded, CROWD[:3]).jobs} == {State.DONE}
 
 
 def test_ids_are_unique() -> None:
