@@ -368,7 +368,7 @@ class Engine:
             self.admission.release(job)
         for name in self.cache.resident:
             self.cache.free(name)
-        self._prefilling, self._ends, self._fills, self._swapping = [], [], [], 0
+        self._prefilling, self._ends, self._fills = [], [], []
         self._pass("restart", self.server.restart * self.scale)
 
     def _until(self, steps: int) -> int:

@@ -110,6 +110,8 @@ def test_blocks_are_held_by_those_in_flight_and_by_nobody_else(server: Server, r
             assert given == max(cache.blocks(job.reserved), cache.blocks(max(1, engine.tokens(job))))
         assert cache.admitted == cache.used + cache.evicted + cache.freed
         assert len(flight) <= server.batching.slots
+        if server.host_blocks is not None:
+            assert sum(job.swapped for job in engine.admission.waiting) <= server.host_blocks
 
 
 @pytest.mark.law
@@ -348,6 +350,19 @@ def test_the_next_turn_follows_and_finds_its_history() -> None:
     assert run.tally.prefilled == 10 + 6 + 6
     assert engine.cache.resident == ("talk",)
     assert engine.cache.held == 0
+
+
+def test_a_conversation_whose_cache_was_evicted_is_worked_on_from_its_start() -> None:
+    """Two take turns in a cache that holds one of them: who was idle the longest has lost its history."""
+    requests = [
+        Request(1, 0, 10, 5, keep="a"),
+        Request(2, 100, 10, 5, keep="b"),
+        Request(3, 200, 20, 5, keep="b", history=14),
+        Request(4, 300, 20, 5, keep="a", history=14),
+    ]
+    tight, wide = (served(Server(BySize(lambda _: 1), blocks), requests) for blocks in (28, 60))
+    assert [job.reused for job in wide.jobs] == [0, 0, 14, 14]
+    assert [job.reused for job in tight.jobs] == [0, 0, 14, 0]
 
 
 def test_who_waits_too_long_is_turned_away_and_who_had_to_leave_is_not() -> None:
