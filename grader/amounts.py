@@ -138,7 +138,7 @@ def natural(number: Exact, name: str) -> str:
     value = Fraction(number)
     if name == "B":
         for larger, factor in PREFIXES:
-            if value >= factor:
+            if abs(value) >= factor:
                 return f"{rounded(value / factor, 6)} {larger}"
     if name == "s" and 0 < value < 1:
         return f"{rounded(value * 1000)} ms"

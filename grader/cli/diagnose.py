@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli import options
+from grader.cli.answering import Answering
 from grader.cli.givens import (
     Givens,
     catalog_rows,
@@ -27,6 +28,7 @@ COARSE = "No known slip explains it better than chance would; a number of so few
 
 @click.command(
     "diagnose",
+    cls=Answering,
     epilog=examples(
         "grade diagnose 524288B --quantity kv_bytes_per_token --model llama-3-8b",
         'grade diagnose "4.3 GB" --quantity kv_bytes_per_sequence --model llama-3-8b context=8192 --json --exit-zero',
@@ -136,13 +138,19 @@ def _print_verdict(found: Diagnosis, name: str) -> None:
     typed = f" ({found.published.convention})" if found.published.convention else ""
     printed(f"Wrong: {name} = {right}, not {_amount(found.published.value, unit)}{typed}.", "red")
     if not found.explanations:
-        click.echo(wrapped("No known slip explains it." if _is_fine(found.published) else COARSE))
+        click.echo(wrapped(_unexplained(found)))
         return
     several = len(found.explanations) > 1
     click.echo("Each of these gives the published number:" if several else "What gives the published number:")
     for explanation in found.explanations:
         words = " ".join(fault.sentence for fault in explanation.faults)
         click.echo(wrapped(f"- {words} That makes {_amount(explanation.value, unit)}.", indent=2))
+
+
+def _unexplained(found: Diagnosis) -> str:
+    if found.published.value < 0:
+        return f"{found.quantity.name} is never negative."
+    return "No known slip explains it." if _is_fine(found.published) else COARSE
 
 
 def _is_fine(published: Published) -> bool:

@@ -12,6 +12,7 @@ import click
 
 from grader.cli import options
 from grader.cli.address import Address, AddressType
+from grader.cli.answering import Answering
 from grader.cli.output import Refused, aside, examples, print_json, printed
 
 if TYPE_CHECKING:
@@ -23,37 +24,11 @@ LONGEST = 64 * 1024  # bytes of an answer from a file or from stdin
 INVALID = "invalid"
 STATUS = {"correct": 0, "partial": 1, "incorrect": 1, INVALID: 2}
 COLOURS = {"correct": "green", "partial": "yellow", "incorrect": "red", INVALID: "yellow"}
-LEAST_LETTERS = 3  # of a word after one dash that may be a mistyped option rather than a negative formula
-
-
-class Answering(click.Command):
-    """A command whose arguments may begin with a minus sign, while a mistyped option stays an error."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Refuse words that look like options and are none, then take the rest as they come."""
-        known = [name for param in self.get_params(ctx) for name in param.opts if name.startswith("--")]
-        for word in args[: args.index("--")] if "--" in args else args:
-            name = word.partition("=")[0]
-            if name not in known and _meant_as_option(name, known):
-                raise click.NoSuchOption(name, possibilities=known, ctx=ctx)
-        return super().parse_args(ctx, args)
-
-
-def _meant_as_option(word: str, known: list[str]) -> bool:
-    letters = word.lstrip("-")
-    if word.startswith("--"):
-        return letters[:1].isalpha()
-    if not word.startswith("-") or len(letters) < LEAST_LETTERS or not letters.replace("-", "").isalpha():
-        return False
-    from difflib import get_close_matches
-
-    return bool(get_close_matches(letters, [name.lstrip("-") for name in known], 1, 0.75))
 
 
 @click.command(
     "submit",
     cls=Answering,
-    context_settings={"ignore_unknown_options": True},
     epilog=examples(
         'grade submit max-context/7 "320 tokens"',
         "grade submit littles-law/3 -5 --dry-run",

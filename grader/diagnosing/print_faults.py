@@ -71,7 +71,8 @@ def _of_shares(quantity: Quantity, values: Mapping[str, Exact]) -> Iterator[Faul
             yield scaled(f"per-{slug_of(name)}", per, one_in, ("share",), 1 / Fraction(count))
     if quantity.name not in GROUPED:
         return
-    for count, one_in in GROUPS.items():
+    for count, usual in GROUPS.items():
+        one_in = 4 * usual if quantity.name == "compute" else usual  # twice a peak is the one with sparsity
         yield scaled("times-a-group", f"{count} GPUs were taken as one.", one_in, ("share",), count)
         yield scaled(
             "one-of-a-group", f"One GPU or chip was taken for {count}.", one_in, ("share",), Fraction(1, count)

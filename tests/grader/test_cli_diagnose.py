@@ -60,6 +60,16 @@ def test_a_number_of_few_figures_is_told_so() -> None:
     assert "No known slip explains it." in run("3.3333 MB", *GQA).output
 
 
+def test_a_negative_number_is_an_answer_and_no_option() -> None:
+    done = run("-5 GB", "--quantity", "kv_budget", "--model", "llama-2-7b", "--gpu", "a100-80gb")
+    assert done.output == "Wrong: kv_budget = 66.5232 GB, not -5 GB.\nkv_budget is never negative.\n"
+
+
+def test_twice_the_peak_is_the_one_with_sparsity_and_nothing_else() -> None:
+    found = json.loads(run("1513 TFLOPS", "--quantity", "compute", "--gpu", "h100-pcie-80gb", "--json").stdout)
+    assert [explanation["slips"] for explanation in found["explanations"]] == [["sparse-peak"]]
+
+
 def test_the_reading_of_a_right_number_is_said() -> None:
     done = run("128 KB", *GQA)
     assert (done.exit_code, done.output.splitlines()[-1]) == (0, "Understood: KB counts 1,024 bytes.")
