@@ -12,7 +12,7 @@ from spec.invariants.reference import Reference
 from spec.serving.admission import Reserve, Rules
 from spec.serving.batching import Continuous, Static
 from spec.serving.engine import Engine
-from spec.serving.request import NANOSECONDS, Request
+from spec.serving.request import Request
 from spec.serving.scheduler import Chunked, DecodeFirst, PrefillFirst, ReservedShare
 from spec.serving.server import Run, Server, WhenFull
 from spec.serving.timing import BySize, Roofline, roofline
@@ -109,16 +109,6 @@ STATIC = st.builds(
 )
 PREEMPTING = continuous(WhenFull.RECOMPUTE, Reserve.PROMPT) | continuous(WhenFull.SWAP, Reserve.PROMPT)
 SERVERS = continuous(WhenFull.CRASH, *Reserve) | PREEMPTING | STATIC
-
-PREEMPTED = Server(
-    Roofline(NANOSECONDS, 900, 3, 10**7, 400),
-    60,
-    16,
-    Continuous(20),
-    Chunked(256),
-    Rules(Reserve.PROMPT),
-    WhenFull.RECOMPUTE,
-)
 
 
 def served(server: Server, requests: list[Request], *, bulk: bool = True) -> Run:

@@ -278,6 +278,15 @@ def test_a_share_leaves_decode_the_rest(tenths: int, prefill: int, more: int, st
     assert abs(tally.decode - (1 - share) * competing) <= (1 - share) * prefill + step
 
 
+@pytest.mark.parametrize("bulk", [True, False])
+def test_a_share_is_not_saved_up_while_nobody_waits(*, bulk: bool) -> None:
+    """After a hundred steps alone two prompts of 10 come; with half of the time, the second one starts at 120."""
+    server = Server(BySize(lambda _: 1, lambda _: 10), 10**4, scheduler=ReservedShare(Fraction(1, 2)))
+    crowd = [Request(0, 0, 1, 1000), Request(1, 100, 1, 1), Request(2, 100, 1, 1)]
+    run = served(server, crowd, bulk=bulk)
+    assert [job.first_token for job in run.jobs] == [10, 110, 130]
+
+
 def queued(share: Fraction, arrivals: int) -> int:
     """Return how long the last of many waited for its first token: one prompt of 4 every 30, beside a long output."""
     server = Server(BySize(lambda _: 1, lambda _: 4), 10**6, scheduler=ReservedShare(share), batching=Continuous(9))
