@@ -23,6 +23,14 @@ class NoPoint(ValueError):
     """The laws say nothing about these values: a joint condition does not hold, or every answer is right."""
 
 
+class NotWhole(NoPoint):
+    """A count would be a fraction, `value` where that is known."""
+
+    def __init__(self, value: Exact | None) -> None:
+        super().__init__("no whole number solves it")
+        self.value = value
+
+
 @dataclass(frozen=True, eq=False)
 class Asked:
     """One function of the candidate, called with one set of keywords.
@@ -94,7 +102,7 @@ class Asked:
                 raise NoPoint(str(error)) from None
             if isinstance(found, Infeasible):
                 if _is_fraction(found, step):
-                    raise NoPoint("no whole number solves it")
+                    raise NotWhole(found.deficit if found.why == "not-whole" else None)
                 return found
             numbers[step.gives] = found
         return numbers[steps[-1].gives]

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 from spec.conformance.answers import Answer, Fault, Nothing, Number, Unsupported
-from spec.conformance.asking import Asked, NoPoint, Right, Values
+from spec.conformance.asking import Asked, NoPoint, NotWhole, Right, Values
 from spec.conformance.candidate import Candidate
 from spec.conformance.declared import ROUNDING, known
 from spec.solving import Exact, Infeasible, whole
 
 ANOTHER = "gives another answer"
 FLOAT_NOISE = Fraction(1, 10**12)  # of the largest amount in a difference
+LAST_DIGITS = Fraction(1, 2**50)  # of a float: a few times what storing a number in it changes
 EXACT_FLOATS = 2**53  # beyond it a float, and an int that was one, has lost digits
 
 
@@ -100,6 +102,8 @@ class Judge:
             wrong = self._of_number(asked, values, answer, right) if asked.steps else _of_kind(bool(got), right)
         if wrong and any(_agree(got, other, asked) for other in self._nearby(asked, values)):
             wrong = ""
+        if wrong and asked.steps and self._within_floats(asked, values, answer, right):
+            wrong = ""
         return Reply(asked, values, got, right, wrong)
 
     def _of_number(self, asked: Asked, values: Values, answer: Number, right: Right) -> str:
@@ -114,7 +118,7 @@ class Judge:
         slack = says.slack(asked.name, right) + _noise(asked, values) if close else Fraction(0)
         if asked.counts:
             nearest = round(got)
-            if abs(got - nearest) > ROUNDING * max(Fraction(1), abs(got)) * close:
+            if got != nearest and (not close or _fraction(got)):
                 return "gives no whole number"
             got = Fraction(nearest)
         return "" if abs(got - right) <= slack else ANOTHER
@@ -129,16 +133,49 @@ class Judge:
             return []
         if asked.steps and not asked.counts and not isinstance(asked.right(values), Infeasible):
             return []
-        found = []
+        return list(self._moved(asked, values, ROUNDING))
+
+    def _within_floats(self, asked: Asked, values: Values, answer: Answer, right: Right) -> bool:
+        """Say whether an answer is right for givens that differ in the last digits of a float.
+
+        Where nearly equal numbers are subtracted, the digits that are left depend on those; so does whether any value
+        is left at all.
+        """
+        says = self.candidate.declared
+        if says.exact or not (isinstance(answer, Nothing) or (isinstance(answer, Number) and answer.rounded)):
+            return False
+        near = [right, *self._moved(asked, values, LAST_DIGITS)]
+        found = [Fraction(value) for value in near if not isinstance(value, Infeasible)]
+        if isinstance(answer, Nothing):
+            none = len(found) < len(near) or (asked.counts and any(_fraction(value) for value in found))
+            return none and any(says.blurred(name, values[name]) for name in asked.given)
+        if not found:
+            return False
+        if len(found) < len(near) and known()[asked.name].domain.low is not None:
+            found.append(Fraction(known()[asked.name].domain.low or 0))
+        got, slack = Fraction(answer.value) * says.scale(asked.name), says.slack(asked.name, max(found, key=abs))
+        return min(found) - slack <= got <= max(found) + slack
+
+    @staticmethod
+    def _moved(asked: Asked, values: Values, share: Fraction) -> Iterator[Right]:
+        """Give the right answers for givens moved a little, one at a time."""
         for name in asked.given:
             if not known()[name].domain.integer:
-                for factor in (1 - ROUNDING, 1 + ROUNDING):
+                for factor in (1 - share, 1 + share):
                     moved = {**values, name: whole(values[name] * factor)}
                     try:
-                        found += [asked.right(moved)] if asked.valid(moved) else []
+                        if asked.valid(moved):
+                            yield asked.right(moved)
+                    except NotWhole as error:
+                        if error.value is not None:
+                            yield error.value
                     except NoPoint:
                         continue
-        return found
+
+
+def _fraction(value: Fraction) -> bool:
+    """Say whether a number is no whole one, not even nearly."""
+    return abs(value - round(value)) > ROUNDING * max(Fraction(1), abs(value))
 
 
 def _misfit(asked: Asked, answer: Answer) -> Fault | None:
