@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from math import ceil
 
-from spec.serving.cache import CacheManager, Chain
+from spec.serving.cache import CacheManager, Chain, Evicted
 from spec.serving.request import Job, State
 
 
@@ -69,6 +69,7 @@ class Admission:
     Attributes:
         waiting: who waits, first come first.
         flight: who is in, by the name of the cache, in the order of being let in.
+        evicted: hears the names of idle caches that made room.
         arrived, refused, cancelled, admitted, released, returned: how many ever came, were turned away, left the
             queue unserved, were let in, left, and had to go back to the queue for others. At any time
             arrived + returned == refused + cancelled + admitted + waiting, and admitted == released + in flight.
@@ -78,6 +79,7 @@ class Admission:
         self.cache, self.rules = cache, rules
         self.waiting: deque[Job] = deque()
         self.flight: dict[Hashable, Job] = {}
+        self.evicted: Callable[[Evicted], None] = lambda _names: None
         self.arrived = self.refused = self.cancelled = self.admitted = self.released = self.returned = 0
         self._kept_free, self._alert_at = (ceil(share * cache.capacity) for share in (rules.watermark, rules.alert))
 
@@ -172,9 +174,11 @@ class Admission:
             OutOfMemory: there is no room.
         """
         job.reserved, job.reused = tokens, self._here(job)
-        if self.cache.reserve(job.name, tokens, self._chain(job)) is None:
+        evicted = self.cache.reserve(job.name, tokens, self._chain(job))
+        if evicted is None:
             raise OutOfMemory(job)
         self.cache.pin(job.name)
+        self.evicted(evicted)
 
     def release(self, job: Job, *, keep: bool = False) -> None:
         """Take back what a request in flight holds; with `keep` its cache stays under its name, idle."""

@@ -9,11 +9,12 @@ one, with the same result.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 
 from spec.serving.admission import Admission, OutOfMemory
 from spec.serving.batching import Static
 from spec.serving.cache import CacheManager
+from spec.serving.host import Host
 from spec.serving.request import NANOSECONDS, Job, Request, State
 from spec.serving.server import Crash, Run, Server, Tally, WhenFull
 from spec.serving.timing import steps_within
@@ -56,6 +57,7 @@ class Engine:
         self._follow, self._bulk = follow, bulk
         self._arrivals: Heap = []
         self._prefilling: list[Job] = []
+        self._loading: Heap = []  # whose history is on its way back from the host
         self.decoding: dict[Job, None] = {}
         self._steps = 0
         self._cached = 0  # tokens that the decoding requests have cached
@@ -63,6 +65,9 @@ class Engine:
         self._fills: Heap = []
         self._swapping = 0  # ticks of moving blocks that the next iteration waits for
         self._alerted = False
+        self._host = Host(server.host_blocks, server.block_size, self.tally) if server.offload else None
+        if self._host:
+            self.admission.evicted = self._host.take_in
         for request in requests:
             self._expect(request)
 
@@ -81,6 +86,8 @@ class Engine:
     def step(self) -> bool:
         """Do the next piece of work, or wait for the next arrival; False where nothing more can happen."""
         self._deliver()
+        while self._loading and self._loading[0][0] <= self.now:
+            self._prefilling.append(heappop(self._loading)[2])
         try:
             self._join()
         except OutOfMemory as found:
@@ -166,8 +173,13 @@ class Engine:
             job.swapped = 0
             self._start_decoding(job, job.prompt + job.generated - 1)
             return 0
+        fetched = self._host.give_back(job) if self._host else 0
         job.prefilled = job.reused
         self.tally.reused += job.reused
+        if fetched:
+            ready = self.now + self.cache.blocks(fetched) * self.server.swap * self.scale
+            heappush(self._loading, (ready, job.request.id, job))
+            return 0
         self._prefilling.append(job)
         return self._to_prefill(job)
 
@@ -235,8 +247,8 @@ class Engine:
         return steps
 
     def _next_change(self) -> int | None:
-        """Return when the next one comes, or loses patience."""
-        times = [self._arrivals[0][0]] if self._arrivals else []
+        """Return when the next one comes, has its history back, or loses patience."""
+        times = [heap[0][0] for heap in (self._arrivals, self._loading) if heap]
         if self.server.rules.patience is not None:
             first = next((job for job in self.admission.waiting if job.admitted is None), None)
             if first is not None:
@@ -299,7 +311,10 @@ class Engine:
         keep = job.request.keep is not None
         self.admission.release(job, keep=keep)
         if keep:
-            self.cache.reserve(job.name, job.prompt + job.generated - 1)
+            tokens = job.prompt + job.generated - 1
+            self.cache.reserve(job.name, tokens)
+            if self._host:
+                self._host.note(job.name, tokens)
         if self._follow:
             for request in self._follow(job, -(-self.now // self.scale)):
                 self._expect(request)
@@ -316,7 +331,8 @@ class Engine:
             at, _, job = self._fills[0]
             if job not in self.decoding or job.full_at != at:
                 heappop(self._fills)
-            elif self.cache.grow(job.name, self.server.block_size) is not None:
+            elif (evicted := self.cache.grow(job.name, self.server.block_size)) is not None:
+                self.admission.evicted(evicted)
                 heappop(self._fills)
                 job.full_at = at + self.server.block_size
                 if job.full_at < job.done_at:
@@ -343,8 +359,11 @@ class Engine:
             self._stop_decoding(job)
             if self.server.when_full is WhenFull.SWAP:
                 self._swap_out(job)
-        else:
+        elif job in self._prefilling:
             self._prefilling.remove(job)
+        else:
+            self._loading = [load for load in self._loading if load[2] is not job]
+            heapify(self._loading)
         self.admission.put_back(job)
 
     def _swap_out(self, job: Job) -> None:
@@ -368,7 +387,9 @@ class Engine:
             self.admission.release(job)
         for name in self.cache.resident:
             self.cache.free(name)
-        self._prefilling, self._ends, self._fills = [], [], []
+        if self._host:
+            self._host.clear()
+        self._prefilling, self._loading, self._ends, self._fills = [], [], [], []
         self._pass("restart", self.server.restart * self.scale)
 
     def _until(self, steps: int) -> int:

@@ -36,6 +36,8 @@ class Server:
         restart: how long the server is away after it ran out of memory.
         swap: how long moving one block to or from the host takes; nothing else is done meanwhile.
         host_blocks: blocks that the host has room for; where that is full, the cache is worked out again.
+        offload: idle caches that are evicted move to the host, too, those used longest ago making room there. One
+            comes back with the next turn, which waits for it while the others go on.
     """
 
     timing: Timing
@@ -48,6 +50,7 @@ class Server:
     restart: int = 30 * 10**9
     swap: int = 0
     host_blocks: int | None = None
+    offload: bool = False
 
     def __post_init__(self) -> None:
         preempts = self.when_full is not WhenFull.CRASH
@@ -57,6 +60,12 @@ class Server:
             raise ValueError("a static batch is neither preempted nor worked on in chunks")
         if min(self.restart, self.swap) < 0:
             raise ValueError("restart and swap take at least 0 nanoseconds")
+        if self.host_blocks is not None and self.host_blocks < self.offload:
+            raise ValueError("a host has at least 0 blocks, and at least 1 where idle caches move there")
+        if self.offload and (isinstance(self.batching, Static) or self.when_full is WhenFull.SWAP):
+            raise ValueError(
+                "idle caches move to the host beside continuous batches only, and not beside those in flight"
+            )
 
 
 class Crash(NamedTuple):
@@ -90,7 +99,9 @@ class Tally:
         recomputed: of these, tokens worked on after their request had had to leave.
         reused: prompt tokens that were cached already.
         preemptions: how often a request had to leave.
-        swapped_blocks: blocks moved to the host.
+        swapped_blocks: blocks of requests in flight moved to the host.
+        offloaded: tokens of idle caches moved to the host.
+        fetched: tokens that came back from there with a turn.
         requests_time, running_time, held_time: the number of requests here, of those in flight, and of the blocks
             that these hold, each added up over the time.
         peak_blocks: the most blocks ever taken.
@@ -114,6 +125,8 @@ class Tally:
     reused: int = 0
     preemptions: int = 0
     swapped_blocks: int = 0
+    offloaded: int = 0
+    fetched: int = 0
     requests_time: int = 0
     running_time: int = 0
     held_time: int = 0

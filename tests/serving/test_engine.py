@@ -345,35 +345,6 @@ def test_chunks_never_hold_up_those_that_decode() -> None:
     assert chunked.jobs[0].finish == 10 + 29 * 10 + 10 * 40 + 11 - 10 + 0 * 50
 
 
-def test_the_next_turn_follows_and_finds_its_history() -> None:
-    """A conversation of three turns: only what is new is worked on; its cache stays idle while nobody types."""
-
-    def follow(job: Job, now: int) -> list[Request]:
-        turn = job.request.id + 1
-        history = job.prompt + job.generated - 1
-        return [Request(turn, now + 100, history + 6, 5, keep="talk", history=history)] if turn <= 3 else []
-
-    engine = Engine(Server(BySize(lambda _: 1), 100), [Request(1, 0, 10, 5, keep="talk")], follow=follow)
-    run = engine.run()
-    assert [(job.prompt, job.reused) for job in run.jobs] == [(10, 0), (20, 14), (30, 24)]
-    assert run.tally.prefilled == 10 + 6 + 6
-    assert engine.cache.resident == ("talk",)
-    assert engine.cache.held == 0
-
-
-def test_a_conversation_whose_cache_was_evicted_is_worked_on_from_its_start() -> None:
-    """Two take turns in a cache that holds one of them: who was idle the longest has lost its history."""
-    requests = [
-        Request(1, 0, 10, 5, keep="a"),
-        Request(2, 100, 10, 5, keep="b"),
-        Request(3, 200, 20, 5, keep="b", history=14),
-        Request(4, 300, 20, 5, keep="a", history=14),
-    ]
-    tight, wide = (served(Server(BySize(lambda _: 1), blocks), requests) for blocks in (28, 60))
-    assert [job.reused for job in wide.jobs] == [0, 0, 14, 14]
-    assert [job.reused for job in tight.jobs] == [0, 0, 14, 0]
-
-
 def test_who_waits_too_long_is_turned_away_and_who_had_to_leave_is_not() -> None:
     server = Server(BySize(lambda _: 1), 9, rules=Rules(patience=7, retry_after=3))
     run = served(server, [Request(1, 0, 1, 8), Request(2, 1, 1, 5), Request(3, 1, 1, 5), Request(4, 2, 1, 2)])
@@ -400,6 +371,10 @@ def test_ids_are_unique() -> None:
         ({"when_full": WhenFull.SWAP, "batching": Static(2)}, "static"),
         ({"scheduler": Chunked(9), "batching": Static(2)}, "static"),
         ({"restart": -1}, "at least 0"),
+        ({"host_blocks": -1}, "at least 0 blocks"),
+        ({"host_blocks": 0, "offload": True}, "at least 1"),
+        ({"offload": True, "batching": Static(2)}, "idle caches"),
+        ({"offload": True, "when_full": WhenFull.SWAP, "rules": Rules(Reserve.PROMPT)}, "idle caches"),
     ],
 )
 def test_servers_that_make_no_sense_are_refused(values: dict[str, object], names: str) -> None:

@@ -1,0 +1,108 @@
+"""Conversations: turns that follow each other, and what becomes of their history meanwhile."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from spec.serving.batching import Continuous
+from spec.serving.engine import Engine
+from spec.serving.request import Job, Request
+from spec.serving.server import Server, WhenFull
+from spec.serving.timing import BySize
+from tests.serving.served import SERVERS, served, told
+
+
+def test_the_next_turn_follows_and_finds_its_history() -> None:
+    """A conversation of three turns: only what is new is worked on; its cache stays idle while nobody types."""
+
+    def follow(job: Job, now: int) -> list[Request]:
+        turn = job.request.id + 1
+        history = job.prompt + job.generated - 1
+        return [Request(turn, now + 100, history + 6, 5, keep="talk", history=history)] if turn <= 3 else []
+
+    engine = Engine(Server(BySize(lambda _: 1), 100), [Request(1, 0, 10, 5, keep="talk")], follow=follow)
+    run = engine.run()
+    assert [(job.prompt, job.reused) for job in run.jobs] == [(10, 0), (20, 14), (30, 24)]
+    assert run.tally.prefilled == 10 + 6 + 6
+    assert engine.cache.resident == ("talk",)
+    assert engine.cache.held == 0
+
+
+TALKS = [
+    Request(1, 0, 10, 5, keep="a"),
+    Request(2, 100, 10, 5, keep="b"),
+    Request(3, 200, 20, 5, keep="b", history=14),
+    Request(4, 300, 20, 5, keep="a", history=14),
+]
+
+
+def test_a_conversation_whose_cache_was_evicted_is_worked_on_from_its_start() -> None:
+    """Two take turns in a cache that holds one of them: who was idle the longest has lost its history."""
+    tight, wide = (served(Server(BySize(lambda _: 1), blocks), TALKS) for blocks in (28, 60))
+    assert [job.reused for job in wide.jobs] == [0, 0, 14, 14]
+    assert [job.reused for job in tight.jobs] == [0, 0, 14, 0]
+
+
+def test_an_idle_cache_that_moved_to_the_host_comes_back_while_others_go_on() -> None:
+    """It takes 14 blocks of 2 ns: the turn waits for 28, and who decodes meanwhile does not."""
+    server = Server(BySize(lambda _: 1, lambda _: 3), 28, swap=2, offload=True)
+    run = served(server, TALKS)
+    assert [job.reused for job in run.jobs] == [0, 0, 14, 14]
+    assert [(job.first_token or 0) - job.arrival for job in run.jobs] == [3, 3, 3, 28 + 3]
+    assert (run.tally.offloaded, run.tally.fetched, run.tally.swap) == (14 + 24, 14, 0)
+    beside = served(replace(server, blocks=31), [*TALKS, Request(5, 300, 1, 2)]).jobs[4]
+    assert (beside.first_token, beside.finish) == (303, 304)
+
+
+@pytest.mark.parametrize(("host", "reused"), [(13, 0), (14, 14)])
+def test_a_host_without_room_drops_it(host: int, reused: int) -> None:
+    server = Server(BySize(lambda _: 1), 28, swap=2, offload=True, host_blocks=host)
+    assert served(server, TALKS).jobs[3].reused == reused
+
+
+def test_a_cut_history_is_of_no_use_on_the_host_either() -> None:
+    server = Server(BySize(lambda _: 1), 28, offload=True)
+    cut = [*TALKS[:3], Request(4, 300, 20, 5, keep="a")]
+    assert [job.reused for job in served(server, cut).jobs] == [0, 0, 14, 0]
+
+
+@pytest.mark.differential
+@given(SERVERS, st.integers(0, 3), st.data())
+def test_conversations_end_alike_one_iteration_at_a_time(server: Server, swap: int, data: st.DataObject) -> None:
+    """Turns follow each other with gaps, on servers that keep, evict, move and lose what they have said."""
+    assume(isinstance(server.batching, Continuous))
+    offload = server.when_full is not WhenFull.SWAP
+    server = replace(server, blocks=30, swap=swap, offload=offload, host_blocks=20)
+    think = data.draw(st.lists(st.integers(0, 30), min_size=12, max_size=12))
+    said = data.draw(st.lists(st.tuples(st.integers(1, 6), st.integers(1, 5)), min_size=12, max_size=12))
+
+    def follow(job: Job, now: int) -> list[Request]:
+        number = job.request.id + 3
+        history = job.prompt + job.generated - 1
+        if number >= 12 or history > 20:
+            return []
+        new, output = said[number]
+        cut = number % 4 == 3
+        return [
+            Request(
+                number,
+                now + think[number],
+                new if cut else history + new,
+                output,
+                keep=job.request.keep,
+                history=0 if cut else history,
+            )
+        ]
+
+    first = [Request(n, think[n], *said[n], keep="abc"[n]) for n in range(3)]
+    runs = []
+    for bulk in (True, False):
+        engine = Engine(server, first, follow=follow, bulk=bulk)
+        runs.append(told(engine.run()))
+        assert engine.cache.held == 0
+        assert engine.cache.admitted == engine.cache.used + engine.cache.evicted + engine.cache.freed
+    assert runs[0] == runs[1]
