@@ -161,3 +161,67 @@ with author_order():
             )
         ],
     )
+    decode_flops_per_sequence = Identity(
+        q.decode_flops_per_sequence,
+        q.flops_per_token + 2 * q.attention_flops_per_pair * q.context,
+        constant="token/sequence",
+        says="A sequence puts one token through the matrices and scores it against every cached one.",
+        section="prefill-decode",
+        source=ROOFLINE,
+        slips=[
+            Slip(
+                "attention-forgotten",
+                "The attention to the cached tokens was left out.",
+                q.flops_per_token,
+            )
+        ],
+    )
+    decode_bytes_per_sequence = Identity(
+        q.decode_bytes_per_sequence,
+        q.context * q.kv_bytes_per_token,
+        constant="1/sequence",
+        says="A step reads the whole cache of every sequence.",
+        section="prefill-decode",
+        source=ROOFLINE,
+        slips=[
+            Slip("one-token-read", "Only the newest token was read; a step reads all of them.", q.kv_bytes_per_token)
+        ],
+    )
+    meets_tpot_target = Bound(
+        "meets_tpot_target",
+        sympy.Max(
+            q.batch * q.decode_flops_per_sequence / (q.compute * q.mfu),
+            (q.weights + q.batch * q.decode_bytes_per_sequence) / (q.bandwidth * q.mbu),
+        )
+        <= q.tpot_target,
+        constant="1/token",
+        says="A decode step of the whole batch fits the target for the time per output token.",
+        section="prefill-decode",
+        source=ROOFLINE,
+        superseded_by=(q.tensor_parallel,),
+        slips=[
+            Slip(
+                "weights-unread",
+                "Only the caches were read; each step reads the weights too.",
+                sympy.Max(
+                    q.batch * q.decode_flops_per_sequence / (q.compute * q.mfu),
+                    q.batch * q.decode_bytes_per_sequence / (q.bandwidth * q.mbu),
+                )
+                <= q.tpot_target,
+            ),
+            Slip(
+                "weights-per-sequence",
+                "The weights were read once for every sequence; a step reads them once.",
+                sympy.Max(
+                    q.batch * q.decode_flops_per_sequence / (q.compute * q.mfu),
+                    q.batch * (q.weights + q.decode_bytes_per_sequence) / (q.bandwidth * q.mbu),
+                )
+                <= q.tpot_target,
+            ),
+            Slip(
+                "compute-only",
+                "Only the arithmetic was timed; decode waits for memory.",
+                q.batch * q.decode_flops_per_sequence / (q.compute * q.mfu) <= q.tpot_target,
+            ),
+        ],
+    )

@@ -35,7 +35,7 @@ EXPERTS = Trait(
     "has experts, of which a token meets only a few",
     frozenset(
         {
-            "parameters_approx", "cache_to_weights", "weights_step_time",
+            "parameters_approx", "cache_to_weights", "weights_step_time", "meets_tpot_target",
         }
     ),
 )  # fmt: skip
@@ -56,7 +56,7 @@ SLIDING = Trait(
             "prefill_attention_flops", "prefill_bytes", "decode_attention_flops", "decode_bytes",
             "cache_to_weights", "attention_flops_per_pair", "cache_step_time", "decode_bytes_active",
             "prefill_bytes_per_gpu", "decode_bytes_per_gpu", "decode_bytes_per_gpu_active", "holds_tokens_sharded",
-            "fits_new_context", "fits_new_concurrency",
+            "fits_new_context", "fits_new_concurrency", "decode_bytes_per_sequence",
         }
     ),
     {

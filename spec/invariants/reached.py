@@ -121,3 +121,50 @@ met_by_steps = Invariant(
         if time > 0
     ),
 )
+each_sequence = Invariant(
+    "step-by-sequences",
+    "What each sequence adds to a step, its operations and the cache it reads, makes the whole step.",
+    of(q.flops_per_token, q.layers, q.heads, q.head_dim, q.context, q.batch, q.kv_bytes_per_token, q.weights),
+    ("decode_flops_per_sequence", "decode_bytes_per_sequence", "decode_flops", "decode_bytes"),
+    lambda impl, flops_per_token, layers, heads, head_dim, context, batch, kv_bytes_per_token, weights: (
+        batch
+        * impl.decode_flops_per_sequence(
+            flops_per_token=flops_per_token,
+            attention_flops_per_pair=impl.attention_flops_per_pair(layers=layers, heads=heads, head_dim=head_dim),
+            context=context,
+        )
+        == impl.decode_flops(
+            decode_matrix_flops=impl.decode_matrix_flops(batch=batch, flops_per_token=flops_per_token),
+            decode_attention_flops=impl.decode_attention_flops(
+                layers=layers, heads=heads, head_dim=head_dim, cached_tokens=batch * context
+            ),
+        )
+        and weights + batch * impl.decode_bytes_per_sequence(context=context, kv_bytes_per_token=kv_bytes_per_token)
+        == impl.decode_bytes(weights=weights, cached_tokens=batch * context, kv_bytes_per_token=kv_bytes_per_token)
+    ),
+)
+pace_is_met = Invariant(
+    "tpot-target",
+    "A target for the time per token is met exactly where a step of the whole batch takes no longer.",
+    {**of(q.decode_flops_per_sequence, q.decode_bytes_per_sequence, q.weights, q.batch, q.tpot_target), **MACHINE},
+    ("meets_tpot_target", "decode_step_time"),
+    lambda impl, decode_flops_per_sequence, decode_bytes_per_sequence, weights, batch, tpot_target, **machine: all(
+        impl.meets_tpot_target(
+            decode_flops_per_sequence=decode_flops_per_sequence,
+            decode_bytes_per_sequence=decode_bytes_per_sequence,
+            weights=weights,
+            batch=batch,
+            tpot_target=target,
+            **machine,
+        )
+        == (step <= target)
+        for step in [
+            impl.decode_step_time(
+                decode_flops=batch * decode_flops_per_sequence,
+                decode_bytes=weights + batch * decode_bytes_per_sequence,
+                **machine,
+            )
+        ]
+        for target in (tpot_target, step, step * (1 - Fraction(1, 10**6)))
+    ),
+)

@@ -223,4 +223,31 @@ SERVING = (
         8,
         "a prefill of 44 ms and steps of 7 ms: seven steps after the first token",
     ),
+    Worked(
+        "decode_flops_per_sequence",
+        {"flops_per_token": 13_476_831_232, "attention_flops_per_pair": 262_144, "context": 4096},
+        15_624_314_880,
+        "Llama-2-7B at 4,096 tokens",
+    ),
+    Worked(
+        "decode_bytes_per_sequence",
+        {"context": 4096, "kv_bytes_per_token": 524_288},
+        2_147_483_648,
+        "Llama-2-7B at 4,096 tokens: 2 GiB",
+    ),
+    Worked(
+        "batch",
+        {
+            "decode_flops_per_sequence": 15_624_314_880,
+            "decode_bytes_per_sequence": 2_147_483_648,
+            "weights": 13_476_831_232,
+            "compute": 312 * 10**12,
+            "bandwidth": 2039 * GB,
+            "mfu": 1,
+            "mbu": 1,
+            "tpot_target": Fraction(1, 50),
+        },
+        12,
+        "Llama-2-7B on an A100 at 4,096 tokens and 20 ms a token: 12 take 19.2 ms, 13 take 20.3 ms",
+    ),
 )

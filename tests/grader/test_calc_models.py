@@ -223,3 +223,10 @@ def test_the_longest_context_of_a_sliding_model_fits_and_the_next_does_not(model
     assert isinstance(held[0], int)
     assert isinstance(held[1], int)
     assert held[0] >= concurrency > held[1]
+
+
+def test_the_largest_batch_for_a_target_per_token() -> None:
+    assert calc("batch", "llama-2-7b", "a100-80gb", context="4096", tpot_target="20ms") == 12
+    assert calc("tpot_target", "llama-2-7b", "a100-80gb", context="4096", batch="12") == calc(
+        "tpot", "llama-2-7b", "a100-80gb", context="4096", batch="12"
+    )
