@@ -1,0 +1,1 @@
+"""A problem set as a course of PrairieLearn, the platform of https://prairielearn.com."""
