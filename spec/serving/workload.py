@@ -54,7 +54,7 @@ class Workload:
         phases: how the rate goes over time.
         prompt: tokens of the prompts.
         output: tokens of the outputs.
-        max_tokens: the limit that each request states; its own output unless given.
+        max_tokens: the limit that each request states, and at which outputs are cut; its own output unless given.
         prefix: tokens that all prompts begin with, such as a system prompt; they come before those of `prompt`.
         block_size: tokens of a block, in which a common prefix can be shared.
     """
@@ -74,7 +74,9 @@ class Workload:
         )
         chain: tuple[Hashable, ...] = tuple(("prefix", n) for n in range(self.prefix // self.block_size))
         return [
-            Request(number, arrival, self.prefix + prompt, output, max(self.max_tokens, output), chain)
+            Request(
+                number, arrival, self.prefix + prompt, min(output, self.max_tokens or output), self.max_tokens, chain
+            )
             for number, (arrival, prompt, output) in enumerate(
                 zip(islice(self.arrivals(seed), count), prompts, outputs, strict=False)
             )

@@ -115,6 +115,21 @@ def test_a_padded_batch_takes_all_that_its_longest_prompt_and_output_leave_room_
         assert len(engine.admission.flight) == first
 
 
+def test_the_longest_prompt_and_the_longest_output_need_not_be_one_request() -> None:
+    """(30, 10) and (10, 30) are laid out as two of (30, 30): 120 tokens."""
+    pair = [Request(1, 0, 30, 10), Request(2, 0, 10, 30)]
+    for room, together in ((120, 2), (119, 1)):
+        engine = Engine(Server(BySize(UNIT), room, 1, Static(2, 0)), pair)
+        engine.step()
+        assert len(engine.admission.flight) == together
+
+
+def test_a_batch_that_nobody_checked_takes_what_its_outputs_turn_out_to_be() -> None:
+    short = [Request(n, 0, 10, 2, 100) for n in range(2)]
+    careless = Server(BySize(UNIT), 22, 1, Static(2, 0), rules=Rules(Reserve.NONE))
+    assert not Engine(careless, short).run().tally.crashes
+
+
 def test_a_padded_batch_that_nobody_checked_runs_out_of_memory() -> None:
     """15 of 50 and one of 80 need 830; padded they need 1,280 (C6)."""
     batch = [Request(n, 0, 50 if n else 80, 1) for n in range(16)]

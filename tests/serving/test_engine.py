@@ -303,6 +303,15 @@ def test_a_share_bounds_the_wait_only_above_the_load_of_prefill() -> None:
     assert queued(Fraction(1, 5), 400) == queued(Fraction(1, 5), 200) < 30
 
 
+def test_decode_first_fills_the_batch_and_then_drains_it() -> None:
+    """Three prompts of 10 first, one by one; who comes while they decode waits for the last of them."""
+    crowd = [Request(1, 0, 1, 9), Request(2, 0, 1, 3), Request(3, 12, 1, 3), Request(4, 33, 1, 1)]
+    server = Server(BySize(lambda _: 1, lambda _: 10), 10**4, scheduler=DecodeFirst(), batching=Continuous(4))
+    run = served(server, crowd)
+    assert [job.first_token for job in run.jobs] == [10, 20, 30, 48]
+    assert [job.finish for job in run.jobs] == [38, 32, 32, 48]
+
+
 @pytest.mark.law
 @given(REQUESTS, st.integers(1, 5), st.integers(0, 9), st.integers(1, 4))
 def test_decode_first_holds_up_the_first_in_line_by_one_drain(

@@ -56,6 +56,9 @@ def test_the_waste_of_a_static_batch_is_that_of_its_padding(lengths: list[int]) 
     requests = [Request(n, 0, 1, length) for n, length in enumerate(lengths)]
     run = served(Server(BySize(lambda _: 1), 10**4, batching=Static(12, 0)), requests)
     assert Fraction(run.tally.decode_padding, run.tally.decoded) == padding_waste([n - 1 for n in lengths])
+    found = metrics(Server(BySize(lambda _: 1), 10**4, batching=Static(12, 0)), run)
+    assert found.waste == Fraction(run.tally.decode_padding, run.tally.decoded + len(lengths))
+    assert found.occupancy == Fraction(sum(lengths) - len(lengths), 12 * (max(lengths) - 1))
     prompts = [Request(n, 0, length, 1) for n, length in enumerate(lengths)]
     server = Server(BySize(lambda _: 1), 10**4, batching=Static(12, 0))
     assert metrics(server, served(server, prompts)).waste == padding_waste(lengths)

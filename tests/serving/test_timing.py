@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spec.serving.timing import BySize, Roofline, steps_within
@@ -34,6 +34,8 @@ def test_a_step_takes_what_the_law_says(batch: int, context: int) -> None:
 
 @pytest.mark.law
 @given(ROOFS, st.integers(1, 9), st.integers(0, 60), st.integers(0, 40))
+@example(Roofline(10**9, 5, 0, 5, 1), 1, 0, 9)
+@example(Roofline(10**9, 5, 1, 5, 1), 1, 0, 9)
 def test_many_steps_take_as_long_as_one_by_one(roof: Roofline, batch: int, cached: int, steps: int) -> None:
     one_by_one = sum(roof.iteration(batch, cached + batch * step, []) for step in range(steps))
     assert roof.run(batch, cached, steps) == one_by_one
@@ -46,6 +48,14 @@ def test_the_arithmetic_of_a_prompt_does_not_depend_on_its_chunks(roof: Roofline
     chunks = [(sum(parts[:n]), part) for n, part in enumerate(parts)]
     apart = sum(compute_only.iteration(0, 0, [chunk]) for chunk in chunks)
     assert apart == compute_only.iteration(0, 0, [(0, sum(parts))])
+
+
+@pytest.mark.law
+def test_a_chunk_reads_what_is_cached_before_it() -> None:
+    """A step that does both reads the weights once, and every cached token once."""
+    memory_only = Roofline(10**9, 0, 0, 10, 2)
+    assert memory_only.iteration(0, 0, [(30, 5)]) == 10 + 2 * 35
+    assert memory_only.iteration(3, 100, [(30, 5), (0, 4)]) == 10 + 2 * (100 + 35 + 4)
 
 
 @pytest.mark.law

@@ -91,6 +91,9 @@ def test_changing_one_distribution_leaves_the_others_as_they_were() -> None:
     ours, theirs = CHAT.requests(5), longer.requests(5)
     assert [(r.arrival, r.prompt) for r in ours] == [(r.arrival, r.prompt) for r in theirs]
     assert all(request.max_tokens == 512 >= request.output for request in ours)
+    assert all(request.max_tokens == request.output == 9 for request in theirs)
+    short = Workload(CHAT.phases, CHAT.prompt, Fixed(9), max_tokens=4).requests(5, 3)
+    assert [(request.output, request.max_tokens) for request in short] == [(4, 4)] * 3
     assert len(CHAT.requests(5, 10)) == 10
     assert len(ours[0].chain) == 64
     assert CHAT.requests(6) != ours
