@@ -1,0 +1,289 @@
+"""The question bank for Moodle, by a reader that grades as Moodle documents it and knows nothing of the writer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from lxml import etree
+
+from grader.cli.app import app
+from grader.exercise import Exercise, exact
+from grader.families import pose, slugs
+from grader.judging import CORRECT, judge
+from grader.posing import Undrawable
+from grader.sets import Folder, Secret, Student, hand_out, read_set
+from grader.sets.formats.moodle import category, units, writer
+from grader.sets.handout import coded
+from grader.sets.ranges import NONE, NUMERIC, VALUE_EXISTS
+from grader.sets.sheets import Entry, Sheet
+from grader.solution import answer
+from spec.units import unit
+
+SCHEMA = etree.RelaxNG(etree.parse(Path(__file__).parents[1] / "data" / "moodle.rng"))
+NASTY = "a <b> & \"c\" 'd' ]]> $x$ 100 %_ \\(y\\) {z} Größe \u7b2c\u4e00 @@PLUGINFILE@@ / //"
+EPSILON = 1e-14  # `precision` of PHP unless an installation says else
+
+
+class Text(HTMLParser):
+    """The text of HTML, each paragraph, cell and item of a list by itself."""
+
+    def __init__(self, markup: str) -> None:
+        super().__init__()
+        self.blocks, self.tags = [""], set[str]()
+        self.feed(markup)
+        self.close()
+
+    def handle_starttag(self, tag: str, _: object) -> None:
+        self.tags.add(tag)
+        if tag in {"p", "td", "th", "li", "br"}:
+            self.blocks.append("")
+
+    def handle_data(self, data: str) -> None:
+        self.blocks[-1] += data
+
+
+def paragraphs(markup: str) -> list[str]:
+    return [block.strip() for block in Text(markup).blocks if block.strip()]
+
+
+@dataclass
+class Read:
+    """A question as Moodle stores it."""
+
+    category: str
+    xml: etree._Element
+
+    def text(self, path: str) -> str:
+        return self.xml.findtext(path) or ""
+
+    @property
+    def units(self) -> dict[str, float]:
+        return {u.findtext("unit_name"): float(u.findtext("multiplier")) for u in self.xml.iterfind("units/unit")}
+
+    def grade(self, typed: str, chosen: str | None = None) -> tuple[float, str]:
+        """Grade as the documentation says: the first answer in whose tolerance the number lies, in the first unit.
+
+        A list of units (showunits 2) must be used. The digits alone are tried too, and cost the unit penalty.
+        """
+        assert (chosen is not None) == (self.text("showunits") == "2")
+        number = float(typed)
+        scaled = number / self.units[chosen] if chosen else number
+        for found in self.xml.iterfind("answer"):
+            key, tolerance = float(found.findtext("text")), float(found.findtext("tolerance"))
+            slack = tolerance + EPSILON * max(tolerance, abs(key), EPSILON)
+            near = [key - slack <= value <= key + slack for value in (scaled, number)]
+            if any(near):
+                fraction = float(found.get("fraction")) / 100
+                penalty = float(self.text("unitpenalty")) if self.text("unitgradingtype") == "1" else 0.0
+                return fraction * (1 if near[0] else 1 - penalty), found.findtext("feedback/text")
+        return 0.0, ""
+
+
+def read(content: str) -> list[Read]:
+    root = etree.fromstring(content.encode())
+    SCHEMA.assertValid(root)
+    found, place = [], ""
+    for element in root:
+        if element.get("type") == "category":
+            place = element.findtext("category/text")
+        else:
+            found.append(Read(place, element))
+    return found
+
+
+def sheet(*exercises: Exercise, title: str = "Week 1") -> Sheet:
+    entries = [Entry(n, Fraction(6), e, {p.part: Fraction(6, len(e.parts)) for p in e.parts}) for n, e in
+               enumerate(exercises, 1)]  # fmt: skip
+    return Sheet(title, "", tuple(entries))
+
+
+def bank(*exercises: Exercise, title: str = "Week 1") -> list[Read]:
+    files = writer.class_files("key", [sheet(*exercises, title=title)])
+    assert list(files) == ["moodle.xml"]
+    content = files["moodle.xml"]
+    assert isinstance(content, str)
+    return read(content)
+
+
+def drawn(seeds: range = range(1, 6)) -> Iterator[Exercise]:
+    for slug in slugs():
+        for seed in seeds:
+            try:
+                yield pose(slug, seed)
+            except Undrawable:
+                continue
+
+
+@pytest.fixture(scope="module")
+def everything() -> list[tuple[Exercise, int, Read]]:
+    """Give every part of some exercises of all families, with the question that was read for it."""
+    exercises = list(drawn())
+    parts = [(exercise, n) for exercise in exercises for n in range(len(exercise.parts))]
+    return [(e, n, found) for (e, n), found in zip(parts, bank(*exercises), strict=True)]
+
+
+@pytest.mark.differential
+def test_every_key_is_right_and_every_slip_gets_what_the_judge_says(
+    everything: list[tuple[Exercise, int, Read]],
+) -> None:
+    seen = 0
+    for exercise, n, found in everything:
+        part = exercise.parts[n]
+        if part.kind not in NUMERIC:
+            continue
+        first = next(iter(found.units), None)
+        for text in (part.key, *(s.value for s in part.slips)):
+            number = NONE if text is None else Fraction(text)
+            judged = judge(part, "none" if number == NONE else exact(number))
+            fraction, feedback = found.grade(repr(float(number)), first)
+            assert fraction == (judged.verdict == CORRECT), (exercise.id, text)
+            told = [] if fraction else [d.sentence for d in judged.diagnoses]
+            assert set(paragraphs(feedback)) - {VALUE_EXISTS} == set(told), (exercise.id, text)
+            seen += bool(told)
+    assert seen > 300
+
+
+@pytest.mark.law
+def test_a_limit_of_the_tolerance_is_right_and_what_lies_beyond_is_not(
+    everything: list[tuple[Exercise, int, Read]],
+) -> None:
+    for exercise, n, found in everything:
+        part = exercise.parts[n]
+        if part.kind not in NUMERIC or part.key in {None, "0"}:
+            continue
+        first = next(iter(found.units), None)
+        key = Fraction(part.key or 0)
+        width = key * Fraction(part.tolerance.value) if part.tolerance.kind == "relative" else Fraction(0)
+        for side in (-1, 1):
+            assert found.grade(repr(float(key + side * width)), first)[0] == 1, exercise.id
+            assert found.grade(repr(float(key + side * (width + key / 10**9))), first)[0] == 0, exercise.id
+
+
+@pytest.mark.law
+def test_the_key_is_right_in_every_unit_and_its_digits_in_the_first_alone(
+    everything: list[tuple[Exercise, int, Read]],
+) -> None:
+    chosen_from = 0
+    for exercise, n, found in everything:
+        part = exercise.parts[n]
+        if not found.units:
+            assert (found.text("showunits") in {"3", ""}, part.kind == "quantity" and len(units(part)) > 1) == (
+                True,
+                False,
+            )
+            continue
+        assert next(iter(found.units.values())) == 1
+        for name, multiplier in found.units.items():
+            if part.key is None:
+                assert found.grade("-1", name)[0] == (multiplier == 1)
+                continue
+            in_unit = repr(float(Fraction(part.key)) * multiplier)
+            assert found.grade(in_unit, name)[0] == 1, (exercise.id, name)
+            assert found.grade(repr(float(Fraction(part.key))), name)[0] == (multiplier == 1), (exercise.id, name)
+            chosen_from += 1
+    assert chosen_from > 100
+
+
+def test_units_to_choose_from_are_those_that_moodle_keeps_in_full() -> None:
+    part = pose("exercise-2", 0).parts[0]
+    assert units(part) == [("ms", "1"), ("us", "1000"), ("s", "0.001")]  # a minute has no finite multiplier
+    for asked in ("GB", "KiB/token", "request/min", "token/s"):
+        found = dict(units(replace(part, unit=asked)))
+        assert len(found) > 2
+        for name, multiplier in found.items():
+            of = re.sub(r"^(token|request|bit)s", r"\1", name)
+            ratio = unit(asked).factor / unit(of).factor
+            assert abs(float(multiplier) / ratio - 1) < 1e-15
+            assert len(multiplier.partition(".")[2]) <= 19
+    assert units(replace(part, kind="count")) == units(replace(part, unit="GPU")) == units(replace(part, unit="")) == []
+
+
+def test_a_question_says_all_that_is_asked_and_its_feedback_is_the_solution(
+    everything: list[tuple[Exercise, int, Read]],
+) -> None:
+    for exercise, n, found in everything:
+        part = exercise.parts[n]
+        asked = paragraphs(found.text("questiontext/text"))
+        assert {exercise.statement, part.question, exercise.convention} - {""} <= set(asked)
+        assert {g.says for g in (*exercise.givens, *part.givens)} <= set(asked)
+        assert answer(part) in " ".join(paragraphs(found.text("generalfeedback/text")))
+        hidden = [s.sentence for s in part.slips] + [exercise.family, str(exercise.seed) + "a"]
+        assert not [h for h in hidden if h in " ".join(asked)]
+
+
+def test_formulas_are_graded_by_hand_with_the_key_at_hand() -> None:
+    exercise = pose("parameter-formula", 3)
+    (found,) = bank(exercise)
+    assert found.xml.get("type") == "essay"
+    assert f"Right is whatever equals {answer(exercise.parts[0])}." in paragraphs(found.text("graderinfo/text"))
+    assert "-1" not in found.text("questiontext/text")
+
+
+def test_what_is_markup_elsewhere_is_text_here() -> None:
+    exercise = pose("max-context", 7)
+    part = exercise.parts[0]
+    slips = tuple(replace(s, sentence=f"{NASTY} {n}") for n, s in enumerate(part.slips))
+    nasty = replace(exercise, statement=NASTY, parts=(replace(part, question=f"{NASTY}?", slips=slips),))
+    (found,) = bank(nasty, title=NASTY)
+    asked = found.text("questiontext/text")
+    assert {NASTY, f"{NASTY}?"} <= set(paragraphs(asked))
+    assert Text(asked).tags <= {"p", "strong", "table", "thead", "tbody", "tr", "th", "td"}
+    fraction, feedback = found.grade(part.slips[0].value or "")
+    assert (fraction, f"{NASTY} 0" in paragraphs(feedback)) == (0, True)
+    parts = re.split(r"(?<!/)/(?!/)", found.category.replace("////", "\0").replace("//", "\0"))
+    assert len(parts) == 4
+    assert found.category.startswith(f"$course$/top/{category(NASTY)}/")
+
+
+SET = """\
+title = "Week 1"
+[[items]]
+family = "max-context"
+[[items]]
+family = "exercise-4"
+points = { a = 1, b = 2, c = 3.5 }
+[[items]]
+family = "gpu-count"
+count = 2
+"""
+
+
+def test_a_class_has_a_category_for_each_place_with_a_variant_for_each_student(tmp_path: Path) -> None:
+    (tmp_path / "set.toml").write_text(SET, encoding="utf-8")
+    students = [Student(f"u{1000 + n}", f"Ada Quux{n:03}", "", n + 2) for n in range(5)]
+    secret = Secret(b"a secret of the course")
+    done = hand_out(
+        read_set(tmp_path / "set.toml"), students, secret, ("moodle",),
+        Folder(tmp_path / "out"), workers=1, force=False, progress=lambda *_: None,
+    )  # fmt: skip
+    assert tmp_path / "out/keys/moodle.xml" in done.files
+    assert not list((tmp_path / "out").glob("sheets/**/*"))
+    content = (tmp_path / "out/keys/moodle.xml").read_text(encoding="utf-8")
+    found = read(content)
+    places = [question.category.rpartition(" ")[2] for question in found]
+    assert places == [p for p, n in (("1", 5), ("2a", 1), ("2b", 1), ("2c", 1), ("3", 5), ("4", 5)) for _ in range(n)]
+    assert [q.text("defaultgrade") for q in found[5:8]] == ["1", "2", "3.5"]
+    assert len({q.text("idnumber") for q in found}) == len(found)
+    assert len({q.text("questiontext/text") for q in found}) == len(found)
+    codes = [student.code for student in coded(students, secret)]
+    assert not [hidden for hidden in ("Quux", "u100", *codes) if hidden in content]
+
+
+def test_the_command_writes_the_bank_below_keys_and_nothing_below_sheets(tmp_path: Path) -> None:
+    (tmp_path / "set.toml").write_text(SET, encoding="utf-8")
+    arguments = ["set", str(tmp_path / "set.toml"), "--out", str(tmp_path / "out"), "--format", "moodle"]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, done.output
+    assert sorted(p.name for p in (tmp_path / "out").rglob("*") if p.is_file()) == [
+        "answers.csv",
+        "key.json",
+        "moodle.xml",
+    ]
+    assert len(read((tmp_path / "out/keys/moodle.xml").read_text(encoding="utf-8"))) == 6

@@ -1,0 +1,144 @@
+"""What a number earns as ranges, and a set as questions: the same as the judge says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grader.exercise import Exercise, Part, SlipValue, Tolerance, exact
+from grader.families import pose, slugs
+from grader.judging import CORRECT, judge
+from grader.posing import Undrawable
+from grader.sets.questions import pool, questions
+from grader.sets.ranges import FIGURES, NONE, NUMERIC, VALUE_EXISTS, Range, plain, ranges
+from grader.sets.sheets import Entry, Sheet
+
+SEEDS = range(1, 13)
+
+
+def exercises() -> Iterator[Exercise]:
+    for slug in slugs():
+        for seed in SEEDS:
+            try:
+                yield pose(slug, seed)
+            except Undrawable:
+                continue
+
+
+def parts() -> Iterator[Part]:
+    return (part for exercise in exercises() for part in exercise.parts if part.kind in NUMERIC)
+
+
+def of(part: Part, number: Fraction) -> Range | None:
+    return next((found for found in ranges(part) if found.low <= number <= found.high), None)
+
+
+def typed(number: Fraction) -> str:
+    return "none" if number == NONE else exact(number)
+
+
+@pytest.mark.differential
+def test_the_ranges_of_all_families_say_what_the_judge_says_of_keys_slips_and_limits() -> None:
+    seen = 0
+    for part in parts():
+        values = {Fraction(text) for text in (part.key, *(s.value for s in part.slips)) if text is not None}
+        values |= {edge for found in ranges(part) if found.right for edge in (found.low, found.high)}
+        for number in values | {NONE}:
+            judged, found = judge(part, typed(number)), of(part, number)
+            assert (found is not None and found.right) == (judged.verdict == CORRECT), (part, number)
+            if found is not None and not found.right:
+                told = dict.fromkeys(d.sentence for d in judged.diagnoses)
+                assert set(found.sentences) - {VALUE_EXISTS} == set(told), (part, number)
+                assert (VALUE_EXISTS in found.sentences) == (number == NONE)
+                seen += 1
+            else:
+                assert judged.verdict == CORRECT or not judged.diagnoses
+    assert seen > 1000
+
+
+@pytest.mark.law
+def test_a_number_beyond_the_limits_is_not_right_and_no_value_is_taken_for_none() -> None:
+    for part in parts():
+        for found in ranges(part):
+            beyond = max(abs(found.high), Fraction(1)) / 10**9
+            if found.right:
+                assert not (of(part, found.high + beyond) or Range(NONE, NONE, right=False)).right
+                assert not (of(part, found.low - beyond) or Range(NONE, NONE, right=False)).right
+            assert found.low <= found.high
+            assert (found.low <= NONE <= found.high) == (found.low == found.high == NONE)
+
+
+def part(kind: str = "quantity", key: str | None = "10", tolerance: Tolerance | None = None, **more: object) -> Part:
+    return Part("a", "ttft", "?", kind, key, "s", tolerance or Tolerance(), **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "low", "high"),
+    [
+        (Tolerance("relative", "0.01"), "9.9", "10.1"),
+        (Tolerance("absolute", "50", "ms"), "9.95", "10.05"),
+        (Tolerance("absolute", "0.5"), "9.5", "10.5"),
+        (Tolerance("exact", "0"), "10", "10"),
+        (Tolerance("decimals", "1"), "9.95", "10.05"),
+        (Tolerance("figures", "3"), "9.95", "10.05"),
+    ],
+)
+def test_every_kind_of_tolerance_is_a_range(tolerance: Tolerance, low: str, high: str) -> None:
+    key = ranges(part(tolerance=tolerance))[0]
+    assert (key.low, key.high) == (Fraction(low), Fraction(high))
+    assert (key.middle - key.tolerance, key.middle + key.tolerance) == (key.low, key.high)
+
+
+def test_slips_that_cannot_be_told_apart_share_a_range_and_others_do_not() -> None:
+    slips = (SlipValue("x", "X.", "100"), SlipValue("y", "Y.", "101"), SlipValue("z", "Z.", "500"))
+    told = [(found.low, found.high, found.sentences) for found in ranges(part(slips=slips))[2:]]
+    assert told == [
+        (99, Fraction("99.99"), ("X.",)),
+        (Fraction("99.99"), 101, ("X.", "Y.")),
+        (101, Fraction("102.01"), ("Y.",)),
+        (495, 505, ("Z.",)),
+    ]
+
+
+def test_where_there_is_no_value_none_is_right_and_zero_too_for_a_capacity() -> None:
+    assert [(r.low, r.right) for r in ranges(part(key=None))] == [(NONE, True)]
+    assert [(r.low, r.right) for r in ranges(part("count", None, zero_is_none=True))] == [(NONE, True), (0, True)]
+    assert [(r.low, r.right) for r in ranges(part("count", "0", zero_is_none=True))] == [(NONE, True), (0, True)]
+    with pytest.raises(ValueError, match="no number"):
+        ranges(part("expression", "H"))
+
+
+@pytest.mark.law
+@given(st.fractions(min_value=-(10**12), max_value=10**12))
+def test_a_number_is_written_in_plain_digits_exactly_or_to_many_figures(number: Fraction) -> None:
+    written = plain(number)
+    assert set(written) <= set("-.0123456789")
+    error = abs(Fraction(written) - number)
+    assert error == 0 if "/" not in exact(number) else error <= abs(number) / 10 ** (FIGURES - 1)
+
+
+@pytest.mark.law
+def test_the_sheets_of_a_class_pool_each_exercise_once_by_place() -> None:
+    same, others = pose("exercise-4", 0), [pose("max-context", seed) for seed in (5, 6, 5)]
+    shares = dict.fromkeys("abc", Fraction(1, 3))
+    sheets = [
+        Sheet(
+            "t", f"S{n}", (Entry(1, Fraction(2), other, {"a": Fraction(2)}), Entry(2, Fraction(1), same, shares)), "N"
+        )
+        for n, other in enumerate(others)
+    ]
+    pooled = pool(sheets)
+    assert pooled is not None
+    assert (pooled.student, pooled.name) == ("", "")
+    found = questions(pooled)
+    assert [(q.place, q.variant) for q in found] == [("1", 1), ("1", 2), ("2a", 1), ("2b", 1), ("2c", 1)]
+    assert [q.points for q in found] == [2, 2, *[Fraction(1, 3)] * 3]
+    assert pool([]) is None
+    assert (
+        questions(Sheet("t", "", (Entry(1, Fraction(1), pose("parameter-formula", 1), {"a": Fraction(1)}),)))[0].answers
+        == ()
+    )
