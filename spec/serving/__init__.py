@@ -1,1 +1,7 @@
-"""A server that is simulated iteration by iteration, from parts that can each be tested alone."""
+"""A server that is simulated iteration by iteration, from parts that can each be tested alone.
+
+`request` is what comes, `workload`, `draws` and `trace` say where from; `cache` keeps blocks, `host` those that are
+idle, `admission` lets in; `batching` and `scheduler` decide who works when, `timing` how long it takes; `server` puts
+these together, `engine` runs them, and `metrics` says what came of it. `padding` is the closed form of a static
+batch, `incident` the production story.
+"""
