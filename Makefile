@@ -8,7 +8,7 @@ INSTALL := $(BIN)/$(INSTALL_INTO)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint deep coverage bench peers reality certify diagnose clean
+.PHONY: help demo test lint deep coverage bench peers reality certify diagnose pages clean
 
 # Starting fast is a feature of the tool, so its bytecode is kept whatever the caller's shell says.
 unexport PYTHONDONTWRITEBYTECODE
@@ -20,7 +20,7 @@ demo: .venv/.runtime ## Pose an exercise, submit a wrong answer and a right one
 	@$(BIN)/python scripts/demo.py
 
 test: lint ## Run all that decides whether a change is fit to land: lint, types and every test
-	@HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest
+	@HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 lint: .venv/.test ## Check style, layout and types
 	@$(BIN)/ruff check --quiet
@@ -28,7 +28,7 @@ lint: .venv/.test ## Check style, layout and types
 	@$(BIN)/mypy --no-error-summary
 
 deep: .venv/.test ## Run the laws on 10,000 examples and the families on 10,000 seeds each (long)
-	@HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -m "not meta"
+	@HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest --numprocesses auto --dist worksteal -m "not meta"
 
 coverage: .venv/.test ## List the lines that no test reaches
 	@HYPOTHESIS_PROFILE=ci $(BIN)/coverage run -m pytest --quiet
@@ -49,6 +49,10 @@ certify: .venv/.runtime ## Compute the certificate of every family again
 
 diagnose: .venv/.test ## Diagnose every row of a table of published numbers: make diagnose TABLE=FILE
 	@$(BIN)/python tests/diagnose_table.py $(TABLE)
+
+pages: .venv/.runtime ## Write the pages that are made from the laws
+	@$(BIN)/python -m spec.handbook > .page && mv .page spec/README.md
+	@$(BIN)/python -m spec.conformance > .page && mv .page spec/conformance/README.md
 
 clean: ## Remove what make and the tests made
 	@rm -rf .venv .venv-peers .venv-reality .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist

@@ -1,4 +1,4 @@
-"""Prints README.md: `python -m spec.conformance > spec/conformance/README.md`."""
+"""Prints the page of the folder; `make pages` writes it to README.md."""
 
 from __future__ import annotations
 

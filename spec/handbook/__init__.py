@@ -1,4 +1,4 @@
-"""The page of all laws, made from the laws: `python -m spec.handbook` prints what `spec/README.md` holds."""
+"""The page of all laws, made from the laws: `make pages` writes it to `spec/README.md`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from spec.laws import Law
 
 OPENING = """# The laws
 
-Made from the laws by `python -m spec.handbook > spec/README.md`; a test keeps it fresh.
+Made from the laws by `make pages`; a test keeps it fresh.
 
 Numbers are exact, in the units shown. A law is solved for any of its symbols: `memory.fits.solve("context", ...)` in
 Python, `grade calc context ...` on the command line. A capacity floors and a need ceils. A *slip* is a wrong formula
@@ -44,8 +44,9 @@ with author_order():
 
 From then on `grade calc cached_tokens mean_concurrency=17 context=2500` follows it, this page lists it, and the tests
 ask for its units, its sense in each symbol, its solutions and its round trips. They also ask for sentences in
-`invariants/` that no mutant of it survives, and for one worked number with its source in `invariants/worked.py`. A new
-symbol is one line in `quantities.py`.
+`invariants/` that no mutant of it survives, for one worked number with its source in `invariants/worked.py`, and for
+how it prints, read over by a person, in `tests/data/printed_laws.toml`. A new symbol is one line in `quantities.py`.
+`make pages` writes this page and the tables of `conformance/` again.
 """
 
 

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.meta
 
 
 def test_the_page_is_fresh() -> None:
-    stale = "run: python -m spec.conformance > spec/conformance/README.md"
+    stale = "run `make pages`"
     assert PAGE.read_text(encoding="utf-8") == page(), stale
 
 

@@ -22,7 +22,7 @@ RECIPE = re.compile(r"`(\w+\.py)`, is all it takes:\n\n```python\n(.*?)```", re.
 
 @pytest.mark.meta
 def test_the_page_is_fresh() -> None:
-    assert PAGE.read_text(encoding="utf-8") == page(), "run `python -m spec.handbook > spec/README.md`"
+    assert PAGE.read_text(encoding="utf-8") == page(), "run `make pages`"
 
 
 @pytest.mark.meta
