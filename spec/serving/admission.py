@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -69,7 +69,7 @@ class Admission:
     Attributes:
         waiting: who waits, first come first.
         flight: who is in, by the name of the cache, in the order of being let in.
-        evicted: hears the names of idle caches that made room.
+        evicted: names of the idle caches that made room for the last one let in.
         arrived, refused, cancelled, admitted, released, returned: how many ever came, were turned away, left the
             queue unserved, were let in, left, and had to go back to the queue for others. At any time
             arrived + returned == refused + cancelled + admitted + waiting, and admitted == released + in flight.
@@ -79,7 +79,7 @@ class Admission:
         self.cache, self.rules = cache, rules
         self.waiting: deque[Job] = deque()
         self.flight: dict[Hashable, Job] = {}
-        self.evicted: Callable[[Evicted], None] = lambda _names: None
+        self.evicted: Evicted = ()
         self.arrived = self.refused = self.cancelled = self.admitted = self.released = self.returned = 0
         self._kept_free, self._alert_at = (ceil(share * cache.capacity) for share in (rules.watermark, rules.alert))
 
@@ -178,7 +178,7 @@ class Admission:
         if evicted is None:
             raise OutOfMemory(job)
         self.cache.pin(job.name)
-        self.evicted(evicted)
+        self.evicted = evicted
 
     def release(self, job: Job, *, keep: bool = False) -> None:
         """Take back what a request in flight holds; with `keep` its cache stays under its name, idle."""

@@ -66,8 +66,6 @@ class Engine:
         self._swapping = 0  # ticks of moving blocks that the next iteration waits for
         self._alerted = False
         self._host = Host(server.host_blocks, server.block_size, self.tally) if server.offload else None
-        if self._host:
-            self.admission.evicted = self._host.take_in
         for request in requests:
             self._expect(request)
 
@@ -173,7 +171,7 @@ class Engine:
             job.swapped = 0
             self._start_decoding(job, job.prompt + job.generated - 1)
             return 0
-        fetched = self._host.give_back(job) if self._host else 0
+        fetched = self._host.exchange(job, self.admission.evicted) if self._host else 0
         job.prefilled = job.reused
         self.tally.reused += job.reused
         if fetched:
@@ -332,7 +330,8 @@ class Engine:
             if job not in self.decoding or job.full_at != at:
                 heappop(self._fills)
             elif (evicted := self.cache.grow(job.name, self.server.block_size)) is not None:
-                self.admission.evicted(evicted)
+                if self._host:
+                    self._host.take_in(evicted)
                 heappop(self._fills)
                 job.full_at = at + self.server.block_size
                 if job.full_at < job.done_at:

@@ -34,16 +34,18 @@ class Host:
             if self._pool.reserve(name, self._kept[name]) is not None:
                 self._tally.offloaded += self._kept[name]
 
-    def give_back(self, job: Job) -> int:
-        """Return how many tokens of its history a request gets from here, beyond those on the GPU; none stay here."""
-        if job.name not in self._pool:
-            return 0
-        tokens = min(job.request.history, self._pool.tokens(job.name)) - job.reused
-        self._pool.free(job.name)
-        if tokens <= 0:
-            return 0
+    def exchange(self, job: Job, names: Evicted) -> int:
+        """Give a request its history back, and then keep the idle caches that made room for it on the GPU.
+
+        Returns how many tokens of its history come from here, beyond those on the GPU; none of them stay.
+        """
+        tokens = 0
+        if job.name in self._pool:
+            tokens = max(0, min(job.request.history, self._pool.tokens(job.name)) - job.reused)
+            self._pool.free(job.name)
         job.reused += tokens
         self._tally.fetched += tokens
+        self.take_in(names)
         return tokens
 
     def clear(self) -> None:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from spec.serving.admission import Reserve, Rules
 from spec.serving.batching import Continuous
 from spec.serving.engine import Engine
 from spec.serving.request import Job, Request
@@ -61,7 +62,59 @@ def test_an_idle_cache_that_moved_to_the_host_comes_back_while_others_go_on() ->
 @pytest.mark.parametrize(("host", "reused"), [(13, 0), (14, 14)])
 def test_a_host_without_room_drops_it(host: int, reused: int) -> None:
     server = Server(BySize(lambda _: 1), 28, swap=2, offload=True, host_blocks=host)
-    assert served(server, TALKS).jobs[3].reused == reused
+    run = served(server, TALKS)
+    assert run.jobs[3].reused == reused
+    assert run.tally.offloaded == reused  # and b, which is longer, has no room in either
+
+
+def test_what_came_back_leaves_its_room_on_the_host_to_others() -> None:
+    """B moves there when a is back: 24 blocks, of which a took 14."""
+    server = Server(BySize(lambda _: 1), 31, swap=2, offload=True, host_blocks=24)
+    run = served(server, [*TALKS, Request(5, 400, 30, 1, keep="b", history=24)])
+    assert run.jobs[4].reused == 24
+
+
+def test_only_what_the_gpu_lacks_comes_back() -> None:
+    """A and b begin with the same four blocks: when a comes back, those are still there for b."""
+    server = Server(BySize(lambda _: 1), 31, swap=2, offload=True)
+    common = [replace(request, chain=("p", "q", "r", "s")) for request in TALKS]
+    talks = [
+        *common[:2],
+        replace(common[2], output=9, max_tokens=9),
+        replace(common[3], prompt=15, output=1, max_tokens=1),
+    ]
+    run = served(server, talks)
+    assert (run.jobs[3].reused, run.tally.fetched) == (14, 10)
+
+
+@pytest.mark.parametrize("offload", [True, False])
+def test_who_grows_drives_idle_caches_to_the_host_too(*, offload: bool) -> None:
+    """A prompt of 5 fits beside the 14 of a, and its output of 12 does not."""
+    rules = Rules(Reserve.PROMPT)
+    server = Server(BySize(lambda _: 1), 28, rules=rules, when_full=WhenFull.RECOMPUTE, offload=offload)
+    long, back = Request(2, 100, 5, 12), replace(TALKS[3], id=3)
+    run = served(server, [TALKS[0], long, back])
+    assert run.tally.preemptions == 0
+    assert [job.reused for job in run.jobs] == [0, 0, 14 if offload else 0]
+
+
+def test_a_crash_loses_what_is_on_the_host_and_who_waits_for_it() -> None:
+    """A is on its way back when two prompts that nobody checked meet; b, still on the host, is lost as well."""
+    server = Server(
+        BySize(lambda _: 1), 40, rules=Rules(Reserve.NONE), swap=50, offload=True, restart=9, host_blocks=100
+    )
+    talks = [
+        Request(1, 0, 10, 5, keep="a"),
+        Request(2, 100, 10, 5, keep="b"),
+        Request(3, 200, 35, 1),
+        Request(4, 300, 20, 5, keep="a", history=14),
+        Request(5, 310, 30, 1),
+        Request(6, 900, 20, 5, keep="b", history=14),
+    ]
+    run = served(server, talks)
+    assert [job.state.value for job in run.jobs] == ["done", "done", "done", "lost", "lost", "done"]
+    assert [crash.members for crash in run.tally.crashes] == [(4, 5)]
+    assert run.jobs[5].reused == 0
 
 
 def test_a_cut_history_is_of_no_use_on_the_host_either() -> None:

@@ -215,6 +215,7 @@ def test_who_came_last_leaves_first_and_comes_back_first() -> None:
     run = served(server, CROWD[:3])
     assert [job.preemptions for job in run.jobs] == [0, 0, 1]
     assert run.tally.recomputed == 6 + 8
+    assert [(job.admitted, job.first_token) for job in run.jobs] == [(0, 0)] * 3
 
 
 def test_swapping_moves_blocks_to_the_host_and_back_instead() -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spec import batching
 from spec.serving.padding import padded_tokens, padding_waste
 
 pytestmark = pytest.mark.law
@@ -52,6 +53,13 @@ def test_the_longest_first_need_the_fewest_steps(lengths: list[int], size: int) 
 
     longest_first = tuple(sorted(lengths, reverse=True))
     assert steps(longest_first) == min(steps(order) for order in permutations(lengths))
+
+
+@pytest.mark.differential
+@given(BATCHES)
+def test_waste_is_what_the_law_says_of_the_mean_and_the_longest(lengths: list[int]) -> None:
+    mean = Fraction(sum(lengths), len(lengths))
+    assert padding_waste(lengths) == batching.padding_waste(mean_length=mean, longest_length=max(lengths))
 
 
 def test_eight_lengths_of_the_chapter_waste_half() -> None:
