@@ -7,11 +7,12 @@ import re
 from grader.sets.formats import Format
 
 _MARKUP = re.compile(r"([\\`*_\[\]<>#|~$&])")
+_START = re.compile(r"\A(\d{0,9})([.)+-])(?=[\s-]|\Z)")  # at the start of a paragraph: an item of a list, a line across
 
 
 def escaped(text: str) -> str:
     """Escape what Markdown would take for markup."""
-    return _MARKUP.sub(r"\\\1", text)
+    return _START.sub(r"\1\\\2", _MARKUP.sub(r"\\\1", text))
 
 
 class Markdown(Format):
