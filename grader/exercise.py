@@ -79,6 +79,7 @@ class Part:
         kind: one of `KINDS`.
         key: exact number in `unit`, expression, label or comma-separated labels; None where no such value exists.
         unit: the unit of `key`; empty for plain numbers, expressions and choices.
+        tolerance_of: whose the tolerance is: empty for the family's, `set` for one that a set file gives.
         unit_in_question: a bare number is read in `unit`.
         also: other units that say the same here, such as `token/sequence` for a context.
         units: `any` convertible unit is right, or only the `exact` one.
@@ -102,6 +103,7 @@ class Part:
     key: str | None
     unit: str = ""
     tolerance: Tolerance = EXACT
+    tolerance_of: str = ""
     unit_in_question: bool = False
     also: tuple[str, ...] = ()
     units: str = "any"
@@ -134,6 +136,11 @@ class Exercise:
     def id(self) -> str:
         """The address people type: `max-context/7`."""
         return f"{self.family}/{self.seed}"
+
+    @property
+    def altered(self) -> bool:
+        """Whether it has a tolerance that its family did not give it."""
+        return any(part.tolerance_of for part in self.parts)
 
     def part(self, name: str) -> Part:
         """Return one part by its letter.

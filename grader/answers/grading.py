@@ -1,7 +1,8 @@
 """Grading: each answer finds its part in the key, is judged and recorded, and is entered in the gradebook.
 
 Answers are recorded in batches, each durable before it is acknowledged. What a ledger holds already is not recorded
-again: a file that is given twice, or again after it was cut short, or again with rows added, adds what is new.
+again: a file that is given twice, or again after it was cut short, or again with rows added, or to two graders at
+once, adds what is new.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from grader.answers.key import Key, KeyItem
 from grader.answers.policy import Policy
 from grader.exercise import Exercise, Part
 from grader.feedback import message
-from grader.judging import INVALID, judge
+from grader.judging import INVALID, Judgement, judge
 from grader.ledger import Ledger
 
 BATCH = 500  # answers that become durable together
@@ -65,8 +66,8 @@ class Grading:
         self.gradebook = Gradebook(key, self._policy, self._hints)
         self.untimed = 0
         self._key, self._ledger, self._nobody = key, ledger, nobody
-        self._begin = ledger.newest()
-        self._before: dict[str, Counter[int]] = {}  # by student: what was recorded before and has not come again yet
+        self._known = 0  # the number of the newest row that is accounted for
+        self._before: dict[str, Counter[int]] = {}  # by student: what is recorded and has not come in this run yet
         self._answers = self._recorded = 0
         self.problems = tuple(self._ruled())
 
@@ -98,13 +99,19 @@ class Grading:
         """
         stream = iter(found)
         while batch := list(islice(stream, BATCH)):
+            # Judged before the ledger is held, so that graders who share it wait for each other as little as can be.
+            judged: list[tuple[_Placed, Judgement]] = []
             problems: list[Unplaced] = []
-            with self._ledger.together():
-                for entry in batch:
-                    placed = entry if isinstance(entry, Unplaced) else self._placed(entry)
-                    problem = placed if isinstance(placed, Unplaced) else self._graded(placed)
-                    if problem:
-                        problems.append(problem)
+            for entry in batch:
+                placed = entry if isinstance(entry, Unplaced) else self._placed(entry)
+                problem = placed if isinstance(placed, Unplaced) else self._judged(placed, judged)
+                if problem:
+                    problems.append(problem)
+            with self._ledger.together():  # nobody else writes meanwhile
+                self._catch_up()
+                for placed, judgement in judged:
+                    self._record(placed, judgement)
+                self._known = self._ledger.newest()
             yield Graded(self._answers, self._recorded, tuple(problems))
 
     def _placed(self, answer: Answer) -> _Placed | Unplaced:
@@ -125,7 +132,8 @@ class Grading:
             return _unplaced(answer, student, why)
         return _Placed(answer, student, item, part)
 
-    def _graded(self, placed: _Placed) -> Unplaced | None:
+    def _judged(self, placed: _Placed, judgements: list[tuple[_Placed, Judgement]]) -> Unplaced | None:
+        """Judge an answer for the gradebook and for the ledger; return what is wrong with it."""
         answer, student, part = placed.answer, placed.student, placed.part
         if not answer.text:
             self.gradebook.know(student)
@@ -138,30 +146,41 @@ class Grading:
             self.untimed += 1
         self._answers += 1
         judged = judge(part, answer.text)
-        if self._is_new(placed):
-            self._recorded += 1
-            self._ledger.submit(
-                student,
-                placed.item.exercise,
-                part.part,
-                raw=answer.text,
-                reading=judged.reading,
-                verdict=judged.verdict,
-                score=judged.score,
-                slips=[diagnosis.slip for diagnosis in judged.diagnoses],
-            )
+        judgements.append((placed, judged))
         self.gradebook.enter(student, placed.item.number, part.part, answer.text, judged, moment)
         if judged.verdict != INVALID:
             return None
         reason = message(judged, part).split("\n")[-1].rstrip(".")
         return _unplaced(answer, student, f"{_short(answer.text)} cannot be read as an answer: {reason}")
 
+    def _record(self, placed: _Placed, judged: Judgement) -> None:
+        if not self._is_new(placed):
+            return
+        self._recorded += 1
+        self._ledger.submit(
+            placed.student,
+            placed.item.exercise,
+            placed.part.part,
+            raw=placed.answer.text,
+            reading=judged.reading,
+            verdict=judged.verdict,
+            score=judged.score,
+            slips=[diagnosis.slip for diagnosis in judged.diagnoses],
+        )
+
+    def _catch_up(self) -> None:
+        """Account for what others have recorded since the last batch."""
+        if self._before and self._known != self._ledger.newest():
+            for student, *name, count in self._ledger.submitted_after(self._known):
+                if student in self._before:
+                    self._before[student][hash(tuple(name))] += count
+
     def _is_new(self, placed: _Placed) -> bool:
-        """Say whether an answer is one more than the ledger held of it before this run."""
+        """Say whether an answer is one more than the ledger holds of it."""
         student, exercise = placed.student, placed.item.exercise
         if student not in self._before:
-            rows = self._ledger.submitted(student, self._begin)
-            self._before[student] = Counter({hash(row[:5]): row[5] for row in rows})
+            rows = self._ledger.submitted(student)  # none of them from this run: the student has not come in it yet
+            self._before[student] = Counter({hash(tuple(name)): count for _, *name, count in rows})
         name = hash((exercise.family, exercise.seed, exercise.revision, placed.part.part, placed.answer.text))
         if not self._before[student][name]:
             return True

@@ -6,15 +6,17 @@ Only the standard library, and as little of it as possible: `grade submit` loads
 from grader.ledger.errors import Kind, LedgerError
 from grader.ledger.ledger import Ledger
 from grader.ledger.location import ledger_path, student_name
-from grader.ledger.rows import Erasure, Help, Posed, Row, Submission
+from grader.ledger.rows import Amendment, Erasure, Help, Posed, Regrade, Row, Submission
 
 __all__ = [
+    "Amendment",
     "Erasure",
     "Help",
     "Kind",
     "Ledger",
     "LedgerError",
     "Posed",
+    "Regrade",
     "Row",
     "Submission",
     "ledger_path",

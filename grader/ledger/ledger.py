@@ -11,10 +11,13 @@ from grader import __version__
 from grader.ledger.database import Database
 from grader.ledger.errors import Kind, LedgerError
 from grader.ledger.rows import (
+    OWNED,
     ROWS,
+    Amendment,
     Erasure,
     Help,
     Posed,
+    Regrade,
     Submission,
     from_columns,
     pack,
@@ -36,7 +39,8 @@ if TYPE_CHECKING:
 _LAST_NUMBER = """
 SELECT max(number) FROM (
     SELECT max(number) AS number FROM posed UNION ALL SELECT max(number) FROM submission
-    UNION ALL SELECT max(number) FROM help UNION ALL SELECT max(number) FROM erasure
+    UNION ALL SELECT max(number) FROM help UNION ALL SELECT max(number) FROM amendment
+    UNION ALL SELECT max(number) FROM regrade UNION ALL SELECT max(number) FROM erasure
 ) AS last
 """
 _LAST_RECEIPT = """
@@ -46,6 +50,10 @@ SELECT receipt FROM (
     SELECT number, receipt FROM submission WHERE number = (SELECT max(number) FROM submission WHERE student = ?)
     UNION ALL
     SELECT number, receipt FROM help WHERE number = (SELECT max(number) FROM help WHERE student = ?)
+    UNION ALL
+    SELECT number, receipt FROM amendment WHERE number = (SELECT max(number) FROM amendment WHERE student = ?)
+    UNION ALL
+    SELECT number, receipt FROM regrade WHERE number = (SELECT max(number) FROM regrade WHERE student = ?)
 ) AS last ORDER BY number DESC LIMIT 1
 """
 _LAST_ERASURE = "SELECT receipt FROM erasure ORDER BY number DESC LIMIT 1"
@@ -56,9 +64,17 @@ SELECT max(attempt) FROM submission
 WHERE student = ? AND family = ? AND seed = ? AND revision = ? AND part = ? AND verdict <> 'invalid'
 """
 _SUBMITTED = """
-SELECT family, seed, revision, part, raw, count(*) FROM submission
-WHERE student = ? AND number <= ? GROUP BY family, seed, revision, part, raw
+SELECT student, family, seed, revision, part, raw, count(*) FROM submission
+WHERE {} GROUP BY student, family, seed, revision, part, raw
 """
+_RECORD = """
+SELECT record FROM (
+    SELECT number, record FROM posed WHERE student = ? AND family = ? AND seed = ? AND revision = ?
+    UNION ALL
+    SELECT number, record FROM amendment WHERE student = ? AND family = ? AND seed = ? AND revision = ?
+) AS records ORDER BY number DESC LIMIT 1
+"""
+_ALTERED = '"tolerance_of":'  # in a record: it has a tolerance that its family did not give it
 
 
 class Ledger:
@@ -105,13 +121,21 @@ class Ledger:
         (last,) = self._database.first(_LAST_NUMBER)
         return last or 0
 
-    def submitted(self, student: str, until: int) -> Iterator[tuple[str, int, int, str, str, int]]:
-        """Give what `student` submitted in the rows up to the number `until`: each text once, and how often.
+    def submitted(self, student: str) -> Iterator[tuple[str, str, int, int, str, str, int]]:
+        """Give what `student` submitted: each text once, and how often.
 
-        A row is family, seed, revision, part, text and count.
+        A row is student, family, seed, revision, part, text and count.
         """
-        for family, seed, revision, part, raw, count in self._database.read(_SUBMITTED, (pack(student), until)):
-            yield unpack(family), int(seed), revision, unpack(part), unpack(raw), count
+        return self._submitted("student = ?", pack(student))
+
+    def submitted_after(self, number: int) -> Iterator[tuple[str, str, int, int, str, str, int]]:
+        """Give what everybody submitted in the rows behind that of a number; see `submitted`."""
+        return self._submitted("number > ?", number)
+
+    def _submitted(self, condition: str, value: Column) -> Iterator[tuple[str, str, int, int, str, str, int]]:
+        for row in self._database.read(_SUBMITTED.format(condition), (value,)):
+            student, family, seed, revision, part, raw, count = row
+            yield unpack(student), unpack(family), int(seed), revision, unpack(part), unpack(raw), count
 
     def pose(self, student: str, exercise: Exercise) -> bool:
         """Record that `student` was shown `exercise`; return whether it is new to the student.
@@ -129,7 +153,23 @@ class Ledger:
         for row in self._select(Posed, student=student, family=family, seed=seed, revision=revision):
             if newest is None or row.revision > newest.revision:
                 newest = row
-        return newest and self._exercise(newest)
+        return newest and self.current(newest)
+
+    def current(self, row: Posed) -> Exercise:
+        """Return what answers to a posed exercise are judged by: its newest record."""
+        newest: Posed | Amendment = row
+        amended = self._select(Amendment, student=row.student, family=row.family, seed=row.seed, revision=row.revision)
+        for newer in amended:
+            newest = newer
+        try:
+            return newest.exercise
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise LedgerError(Kind.CORRUPT, self._database.path, f"row {newest.number} cannot be read") from error
+
+    def amend(self, student: str, exercise: Exercise, reason: str) -> bool:
+        """Record that answers to a posed exercise are judged by another record now; return whether it is another."""
+        with self._database.transaction():
+            return self._ensure_current(student, exercise, reason)
 
     def submit(
         self,
@@ -145,12 +185,13 @@ class Ledger:
     ) -> Submission:
         """Record an answer and its verdict, and return the row with its attempt number and receipt.
 
-        An exercise that was never posed to the student is recorded as posed by the way.
-        The arguments are the fields of `Submission`.
+        An exercise that was never posed to the student is recorded as posed by the way, and a record of another
+        tolerance as an amendment. The arguments are the fields of `Submission`.
         """
         key = _key(student, exercise)
         with self._database.transaction():
-            self._ensure_posed(student, exercise)
+            if not self._ensure_posed(student, exercise):
+                self._ensure_current(student, exercise, "The set gives another tolerance.", only_tolerance=True)
             (attempts,) = self._database.first(_ATTEMPTS, (*key, pack(part)))
             return self._append(
                 Submission,
@@ -172,6 +213,41 @@ class Ledger:
     ) -> Iterator[Submission]:
         """Give the submissions, oldest first, of what is named."""
         return self._select(Submission, student=student, family=family, seed=seed, part=part)
+
+    def regrade(
+        self,
+        submission: Submission,
+        *,
+        reading: str,
+        verdict: str,
+        score: Fraction,
+        slips: Sequence[str],
+        reason: str,
+    ) -> Regrade:
+        """Record another mark for an answer, and why; the old one stays."""
+        with self._database.transaction():
+            return self._append(
+                Regrade,
+                student=submission.student,
+                submission=submission.number,
+                reading=reading,
+                verdict=verdict,
+                score=score,
+                slips=tuple(slips),
+                reason=reason,
+            )
+
+    def marks(
+        self, student: str | None = None, family: str | None = None
+    ) -> Iterator[tuple[Submission, Submission | Regrade]]:
+        """Give the submissions, oldest first, each with the row that holds its mark: the last regrade, or itself."""
+        again = {row.submission: row for row in self._select(Regrade, student=student)}
+        for row in self._select(Submission, student=student, family=family):
+            yield row, again.get(row.number, row)
+
+    def posings(self, student: str | None = None, family: str | None = None) -> Iterator[Posed]:
+        """Give what was posed, oldest first."""
+        return self._select(Posed, student=student, family=family)
 
     def record_help(self, student: str, exercise: Exercise, part: str, kind: str, level: int) -> Help:
         """Record that `student` took a `hint` of a level, or the `solution`."""
@@ -205,7 +281,7 @@ class Ledger:
         """Give every row of one student, or of the whole ledger, in the order of recording."""
         from heapq import merge
 
-        kinds = ROWS if student is None else (Posed, Submission, Help)
+        kinds = ROWS if student is None else OWNED
         return merge(*(self._select(kind, student=student) for kind in kinds), key=lambda row: row.number)
 
     def forget(self, student: str) -> int:
@@ -214,7 +290,7 @@ class Ledger:
         The one exception to a ledger that only grows; an `Erasure` records the count and the time, not the name.
         After a `LedgerError`, calling it again does what was left to do.
         """
-        tables, name = [table(kind) for kind in (Help, Submission, Posed)], pack(student)
+        tables, name = [table(kind) for kind in reversed(OWNED)], pack(student)
         with self._database.transaction():
             erased = self._database.count(tables, name)
             if erased:
@@ -243,6 +319,24 @@ class Ledger:
         )
         return True
 
+    def _ensure_current(self, student: str, exercise: Exercise, reason: str, *, only_tolerance: bool = False) -> bool:
+        """Amend the record of a posed exercise where it is another; inside a transaction.
+
+        With `only_tolerance` nothing is compared, which takes time, where neither record has a tolerance of its own.
+        """
+        key = _key(student, exercise)
+        (stored,) = self._database.first(_RECORD, key * 2)
+        if only_tolerance and _ALTERED not in stored and not exercise.altered:
+            return False
+        record = pack_record(exercise)
+        if record == stored:
+            return False
+        family, revision, seed = exercise.family, exercise.revision, exercise.seed
+        self._append(
+            Amendment, student=student, family=family, revision=revision, seed=seed, record=record, reason=reason
+        )
+        return True
+
     def _is_posed(self, student: str, exercise: Exercise) -> bool:
         return self._database.first(_IS_POSED, _key(student, exercise)) is not None
 
@@ -252,7 +346,7 @@ class Ledger:
         previous = (
             self._database.first(_LAST_ERASURE)
             if kind is Erasure
-            else self._database.first(_LAST_RECEIPT, (pack(fields["student"]),) * 3)
+            else self._database.first(_LAST_RECEIPT, (pack(fields["student"]),) * len(OWNED))
         )
         fields |= {"number": last + 1, "version": __version__, "utc": datetime.now(UTC)}
         columns = [to_column(name, fields[name]) for name in kind._fields[:-1]]
@@ -273,12 +367,6 @@ class Ledger:
             except (ValueError, TypeError, ArithmeticError, AttributeError) as error:
                 raise LedgerError(Kind.CORRUPT, self._database.path, f"row {columns[0]} cannot be read") from error
             yield row
-
-    def _exercise(self, row: Posed) -> Exercise:
-        try:
-            return row.exercise
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise LedgerError(Kind.CORRUPT, self._database.path, f"row {row.number} cannot be read") from error
 
 
 def _key(student: str, exercise: Exercise) -> tuple[str, str, str, int]:

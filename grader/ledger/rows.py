@@ -96,6 +96,45 @@ class Help(NamedTuple):
     receipt: str
 
 
+class Amendment(NamedTuple):
+    """A newer record of an exercise that was posed, such as one of another tolerance, and the reason for it."""
+
+    number: int
+    student: str
+    family: str
+    revision: int
+    seed: int
+    record: str
+    reason: str
+    version: str
+    utc: datetime
+    receipt: str
+
+    @property
+    def exercise(self) -> Exercise:
+        """The exercise, read from its record."""
+        return Exercise.from_json(self.record)
+
+
+class Regrade(NamedTuple):
+    """The mark that an answer got when it was judged again, and the reason for that; the row before it stays.
+
+    `submission` is the number of the row of the answer; `reading`, `verdict`, `score` and `slips` are as there.
+    """
+
+    number: int
+    student: str
+    submission: int
+    reading: str
+    verdict: str
+    score: Fraction
+    slips: tuple[str, ...]
+    reason: str
+    version: str
+    utc: datetime
+    receipt: str
+
+
 class Erasure(NamedTuple):
     """The trace of a student who was forgotten: how many rows went, and when, but not whose."""
 
@@ -106,9 +145,10 @@ class Erasure(NamedTuple):
     receipt: str
 
 
-Row = Posed | Submission | Help | Erasure
+Row = Posed | Submission | Help | Amendment | Regrade | Erasure
 RowT = TypeVar("RowT", bound=Row)
-ROWS: tuple[type[Row], ...] = (Posed, Submission, Help, Erasure)
+OWNED: tuple[type[Row], ...] = (Posed, Submission, Help, Amendment, Regrade)  # by a student
+ROWS: tuple[type[Row], ...] = (*OWNED, Erasure)
 Column = str | int
 
 
@@ -156,6 +196,7 @@ _CODECS: dict[str, _Codec] = {
     "revision": _INTEGER,
     "attempt": _INTEGER,
     "level": _INTEGER,
+    "submission": _INTEGER,
     "erased": _INTEGER,
     "seed": (str, int),
     "record": (str, str),

@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
@@ -15,11 +16,14 @@ import pytest
 
 from grader import __version__
 from grader.exercise import Exercise, Given, Part, SlipValue
-from grader.ledger import Erasure, Help, Ledger, LedgerError, Posed, Row, Submission
+from grader.ledger import Amendment, Erasure, Help, Ledger, LedgerError, Posed, Regrade, Row, Submission
 
 pytestmark = pytest.mark.law
 
-TABLES: dict[str, type[Row]] = {"posed": Posed, "submission": Submission, "help": Help, "erasure": Erasure}
+TABLES: dict[str, type[Row]] = {
+    "posed": Posed, "submission": Submission, "help": Help, "amendment": Amendment, "regrade": Regrade,
+    "erasure": Erasure,
+}  # fmt: skip
 
 
 def exercise(seed: int = 7, revision: int = 1, statement: str = "An A100 serves a model.") -> Exercise:
@@ -98,6 +102,43 @@ def test_submissions_are_given_oldest_first_of_what_is_named(ledger: Ledger) -> 
     assert list(ledger.submissions(family="ttft")) == []
 
 
+def again(ledger: Ledger, row: Submission, verdict: str = "correct") -> Regrade:
+    return ledger.regrade(row, reading="5615 tokens", verdict=verdict, score=Fraction(1), slips=["s"], reason="Wider.")
+
+
+def test_a_mark_is_the_last_that_an_answer_got_and_the_old_ones_stay(ledger: Ledger) -> None:
+    rows = [answer(ledger), answer(ledger, "bob"), answer(ledger)]
+    assert list(ledger.marks()) == [(row, row) for row in rows]
+    again(ledger, rows[0], "partial")
+    last = again(ledger, rows[0])
+    assert list(ledger.marks("ann")) == [(rows[0], last), (rows[2], rows[2])]
+    assert list(ledger.marks("bob")) == [(rows[1], rows[1])]
+    assert list(ledger.submissions()) == rows
+    assert [row.verdict for row in ledger.rows("ann") if isinstance(row, Regrade)] == ["partial", "correct"]
+    assert ledger.verify() == []
+
+
+def test_an_exercise_is_judged_by_its_newest_record_and_the_first_one_stays(ledger: Ledger) -> None:
+    ledger.pose("ann", exercise())
+    assert not ledger.amend("ann", exercise(), "The same.")
+    newer = exercise(statement="An A100 serves one model.")
+    assert ledger.amend("ann", newer, "Clearer.")
+    assert not ledger.amend("ann", newer, "Clearer.")
+    assert ledger.posed("ann", "max-context", 7) == newer
+    assert [row.exercise for row in ledger.posings("ann")] == [exercise()]
+    assert ledger.amend("ann", exercise(), "Back.")
+    assert ledger.posed("ann", "max-context", 7) == exercise()
+    assert ledger.verify() == []
+
+
+def test_a_tolerance_of_a_set_is_recorded_with_the_answer_that_it_judged(ledger: Ledger) -> None:
+    wide = replace(exercise(), parts=(replace(exercise().parts[0], tolerance_of="set"),))
+    for record in (exercise(), wide, wide, exercise()):
+        ledger.submit("ann", record, "a", raw="1", reading="1", verdict="correct", score=Fraction(1))
+        assert ledger.posed("ann", "max-context", 7) == record
+    assert sum(isinstance(row, Amendment) for row in ledger.rows()) == 2
+
+
 def test_help_is_kept_for_each_part(ledger: Ledger) -> None:
     taken = [ledger.record_help("ann", exercise(), "a", "hint", level) for level in (1, 2)]
     taken.append(ledger.record_help("ann", exercise(), "a", "solution", 1))
@@ -154,6 +195,8 @@ def content(tmp_path_factory: pytest.TempPathFactory) -> bytes:
             for _ in range(3):
                 answer(ledger, student)
             ledger.record_help(student, exercise(), "a", "hint", 1)
+            ledger.amend(student, exercise(statement="Clearer."), "It was unclear.")
+            again(ledger, next(ledger.submissions(student)))
         ledger.forget("eve")
         answer(ledger, "bob")
     return path.read_bytes()
@@ -217,7 +260,7 @@ def test_a_change_to_any_column_of_any_row_is_noticed(filled: Path, table: str, 
 @pytest.mark.parametrize("table", TABLES)
 def test_a_lost_row_is_noticed(filled: Path, table: str) -> None:
     oldest = f"(SELECT min(number) FROM {table})"
-    kind = "file" if table == "posed" else "count"  # the answers to a lost exercise point nowhere
+    kind = "file" if table in {"posed", "submission"} else "count"  # what hangs on a lost row points nowhere
     assert kind in tampered(filled, f"DELETE FROM {table} WHERE number = {oldest}")
 
 

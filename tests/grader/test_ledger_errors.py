@@ -232,17 +232,28 @@ def migrations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_an_older_ledger_is_brought_up_to_date_and_keeps_its_rows(path: Path, migrations: Path) -> None:
     rows = used(path)
-    (migrations / "0002_more.sql").write_text("CREATE TABLE more (a TEXT);\nCREATE TABLE most (b TEXT);\n")
+    (migrations / "0003_more.sql").write_text("CREATE TABLE more (a TEXT);\nCREATE TABLE most (b TEXT);\n")
     assert used(path)[:-1] == rows
     raw = sqlite3.connect(path)
-    assert raw.execute("PRAGMA user_version").fetchone() == (2,)
+    assert raw.execute("PRAGMA user_version").fetchone() == (3,)
     assert raw.execute("SELECT count(*) FROM most").fetchone() == (0,)
     raw.close()
 
 
+def test_a_ledger_of_the_first_version_keeps_its_rows(path: Path) -> None:
+    rows = used(path)
+    raw = sqlite3.connect(path)
+    raw.executescript("DROP TABLE regrade; DROP TABLE amendment; PRAGMA user_version = 1;")
+    raw.close()
+    assert used(path)[:-1] == rows
+    with Ledger.open(path) as ledger:
+        assert list(ledger.marks()) == [(row, row) for row in ledger.submissions()]
+        assert ledger.verify() == []
+
+
 def test_a_migration_that_fails_changes_nothing(path: Path, migrations: Path) -> None:
     rows = used(path)
-    broken = migrations / "0002_broken.sql"
+    broken = migrations / "0003_broken.sql"
     broken.write_text("CREATE TABLE more (a TEXT);\nCREATE TABLE posed (b TEXT);\n")
     failure(lambda: used(path), "corrupt", path)
     broken.unlink()
