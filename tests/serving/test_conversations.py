@@ -68,10 +68,15 @@ def test_a_host_without_room_drops_it(host: int, reused: int) -> None:
 
 
 def test_what_came_back_leaves_its_room_on_the_host_to_others() -> None:
-    """B moves there when a is back: 24 blocks, of which a took 14."""
-    server = Server(BySize(lambda _: 1), 31, swap=2, offload=True, host_blocks=24)
-    run = served(server, [*TALKS, Request(5, 400, 30, 1, keep="b", history=24)])
-    assert run.jobs[4].reused == 24
+    """Where a lay, b comes in beside c: 14 and 24 of 42 blocks."""
+    server = Server(BySize(lambda _: 1), 31, swap=2, offload=True, host_blocks=42)
+    talks = [
+        *(Request(n, 100 * n, 10, 5, keep=name) for n, name in enumerate("cab")),
+        Request(3, 300, 20, 5, keep="b", history=14),
+        Request(4, 400, 20, 5, keep="a", history=14),
+        Request(5, 500, 20, 5, keep="c", history=14),
+    ]
+    assert [job.reused for job in served(server, talks).jobs] == [0, 0, 0, 14, 14, 14]
 
 
 def test_only_what_the_gpu_lacks_comes_back() -> None:

@@ -288,6 +288,12 @@ def test_a_share_is_not_saved_up_while_nobody_waits(*, bulk: bool) -> None:
     assert [job.first_token for job in run.jobs] == [10, 110, 130]
 
 
+def test_a_share_is_not_spent_on_prompts_that_hold_up_nobody() -> None:
+    server = Server(BySize(lambda _: 1, lambda _: 10), 10**4, scheduler=ReservedShare(Fraction(1, 10)))
+    run = served(server, [Request(0, 0, 1, 1000), Request(1, 11, 1, 1), Request(2, 12, 1, 1)])
+    assert [job.first_token for job in run.jobs] == [10, 21, 121]
+
+
 def queued(share: Fraction, arrivals: int) -> int:
     """Return how long the last of many waited for its first token: one prompt of 4 every 30, beside a long output."""
     server = Server(BySize(lambda _: 1, lambda _: 4), 10**6, scheduler=ReservedShare(share), batching=Continuous(9))
