@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from spec.serving.admission import Reserve, Rules
 from spec.serving.batching import Continuous
 from spec.serving.engine import Engine
-from spec.serving.request import Job, Request
+from spec.serving.request import NANOSECONDS, Job, Request
 from spec.serving.server import Server, WhenFull
-from spec.serving.timing import BySize
+from spec.serving.timing import BySize, Roofline
 from tests.serving.served import SERVERS, served, told
 
 
@@ -31,6 +31,14 @@ def test_the_next_turn_follows_and_finds_its_history() -> None:
     assert run.tally.prefilled == 10 + 6 + 6
     assert engine.cache.resident == ("talk",)
     assert engine.cache.held == 0
+
+
+def test_what_follows_comes_no_earlier_than_the_answer() -> None:
+    """An answer after half a nanosecond is known at the next whole one."""
+    told_at: list[int] = []
+    server = Server(Roofline(2 * NANOSECONDS, 0, 0, 0, 0, 1), 9)
+    run = Engine(server, [Request(1, 0, 1, 1)], follow=lambda _, now: told_at.append(now) or []).run()
+    assert (run.end, told_at) == (1, [1])
 
 
 TALKS = [

@@ -350,6 +350,13 @@ def test_chunks_of_a_prompt_that_is_alone_are_as_many_as_it_takes(prompt: int, t
     assert run.end == run.tally.passes + output - 1
 
 
+def test_the_tokens_of_an_iteration_are_shared_by_the_prompts() -> None:
+    """Eight tokens take all of a prompt of 6 and 2 of the next; the other 4 come after that."""
+    server = Server(Roofline(NANOSECONDS, 1, 0, 0, 0), 100, scheduler=Chunked(8))
+    run = served(server, [Request(1, 0, 6, 1), Request(2, 0, 6, 1)])
+    assert [job.first_token for job in run.jobs] == [8, 12]
+
+
 def test_chunks_never_hold_up_those_that_decode() -> None:
     """Prefill first stops the one that decodes for all of a prompt; chunks go along with its tokens."""
     timing = Roofline(NANOSECONDS, 1, 0, 10, 0)
