@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import html
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
+from grader.amounts import natural, spoken
 from grader.exercise import Exercise, Part
-from grader.sets.ranges import NUMERIC, Range, ranges
+from grader.sets.ranges import NUMERIC, Range, plain, ranges
 from grader.sets.sheets import Entry, Sheet
+from grader.solution import answer
+
+_OF_READING = ("A number without a unit", "If no such value exists")  # a platform reads otherwise, and says so itself
+_IN_PARTS = re.compile(r" in parts? ([a-h](?: and [a-h])*)\.$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +62,35 @@ def questions(sheet: Sheet) -> list[Question]:
             answers = ranges(part) if part.kind in NUMERIC else ()
             variants.append(Question(place, len(variants) + 1, entry.parts[part.part], entry.exercise, part, answers))
     return [question for variants in places.values() for question in variants]
+
+
+def convention(question: Question) -> str:
+    """Return what of the convention of an exercise holds for this part, wherever it is asked."""
+    found = []
+    for sentence in re.split(r"(?<=\.) ", question.exercise.convention):
+        parts = _IN_PARTS.search(sentence)
+        if not sentence.startswith(_OF_READING) and (not parts or question.part.part in parts[1].split(" and ")):
+            found.append(_IN_PARTS.sub(".", sentence))
+    return " ".join(found)
+
+
+def right_answer(part: Part) -> str:
+    """Write the key for reading: rounded where it has no finite decimal."""
+    if part.kind in NUMERIC and part.key is not None and "/" in part.key:
+        return f"about {natural(Fraction(part.key), part.unit)}"
+    return answer(part)
+
+
+def in_plural(name: str) -> str:
+    """Write a unit as after a number: `tokens`, `requests/min`, `GB`; nothing where it is silent."""
+    return spoken(2, name).removeprefix("2").strip() if name else ""
+
+
+FILTERS: Mapping[str, Callable[..., Any]] = {  # that the templates of platforms share
+    "convention": convention,
+    "escaped": html.escape,
+    "in_plural": in_plural,
+    "plain": plain,
+    "questions": questions,
+    "right_answer": right_answer,
+}

@@ -18,6 +18,7 @@ from grader.judging import CORRECT, judge
 from grader.sets import Folder, Secret, Student, hand_out, read_set
 from grader.sets.formats.moodle import category, units, writer
 from grader.sets.handout import coded
+from grader.sets.questions import right_answer
 from grader.sets.ranges import NONE, NUMERIC, VALUE_EXISTS
 from grader.solution import answer
 from spec.units import unit
@@ -167,9 +168,12 @@ def test_a_question_says_all_that_is_asked_and_its_feedback_is_the_solution(
     for exercise, n, found in everything:
         part = exercise.parts[n]
         asked = paragraphs(found.text("questiontext/text"))
-        assert {exercise.statement, part.question, exercise.convention} - {""} <= set(asked)
+        assert {exercise.statement, part.question} <= set(asked)
+        wanted = {"count": "Answer with a whole number.", "expression": "powers with"}.get(part.kind, "Give ")
+        assert wanted in " ".join(asked)
+        assert not [words for words in ("answer: none", "without a unit", "in part") if words in " ".join(asked)]
         assert {g.says for g in (*exercise.givens, *part.givens)} <= set(asked)
-        assert answer(part) in " ".join(paragraphs(found.text("generalfeedback/text")))
+        assert right_answer(part) in " ".join(paragraphs(found.text("generalfeedback/text")))
         hidden = [s.sentence for s in part.slips] + [exercise.family, str(exercise.seed) + "a"]
         assert not [h for h in hidden if h in " ".join(asked)]
 

@@ -13,7 +13,7 @@ from grader.exercise import Exercise, Part, SlipValue, Tolerance, exact
 from grader.families import pose, slugs
 from grader.judging import CORRECT, judge
 from grader.posing import Undrawable
-from grader.sets.questions import pool, questions
+from grader.sets.questions import convention, in_plural, pool, questions, right_answer
 from grader.sets.ranges import FIGURES, NONE, NUMERIC, VALUE_EXISTS, Range, plain, ranges
 from grader.sets.sheets import Entry, Sheet
 
@@ -142,3 +142,23 @@ def test_the_sheets_of_a_class_pool_each_exercise_once_by_place() -> None:
         questions(Sheet("t", "", (Entry(1, Fraction(1), pose("parameter-formula", 1), {"a": Fraction(1)}),)))[0].answers
         == ()
     )
+
+
+def test_a_part_is_told_what_of_the_convention_holds_for_it() -> None:
+    shares = dict.fromkeys("abc", Fraction(1))
+    found = questions(Sheet("t", "", (Entry(1, Fraction(3), pose("exercise-4", 0), shares),)))
+    units = "1 GB = 10^9 bytes, 1 GiB = 2^30 bytes. "
+    assert [convention(question) for question in found] == [
+        f"{units}Give at least three significant figures.",
+        f"{units}Answer with a whole number.",
+        f"{units}Answer with a whole number.",
+    ]
+
+
+def test_answers_and_units_are_written_for_reading() -> None:
+    assert right_answer(part(key="200/7")) == "about 28.5714 s"
+    assert right_answer(part(key="10")) == "10 s"
+    assert right_answer(part(key=None)) == "none"
+    assert [in_plural(name) for name in ("token", "request/min", "GB", "", "element")] == [
+        "tokens", "requests/min", "GB", "", "",
+    ]  # fmt: skip

@@ -16,15 +16,12 @@ exercise is a question of its own, with the whole story.
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable
 from fractions import Fraction
 
-from grader.amounts import spoken
 from grader.exercise import Part, exact
 from grader.sets.formats import Files, Format
-from grader.sets.questions import pool, questions
-from grader.sets.ranges import plain
+from grader.sets.questions import FILTERS, in_plural, pool
 from grader.sets.rendering import rendered
 from grader.sets.sheets import Sheet
 from grader.solution import hints
@@ -56,15 +53,11 @@ def units(part: Part) -> list[tuple[str, str]]:
                 continue
             if abs(_kept(ratio) - ratio) <= PRECISE * ratio:
                 found.setdefault(name, ratio)
-    return [(_plural(name), exact(_kept(ratio))) for name, ratio in found.items()] if len(found) > 1 else []
+    return [(in_plural(name), exact(_kept(ratio))) for name, ratio in found.items()] if len(found) > 1 else []
 
 
 def _kept(ratio: Fraction) -> Fraction:
     return Fraction(round(ratio * 10**DECIMALS), 10**DECIMALS)
-
-
-def _plural(name: str) -> str:
-    return spoken(2, name).removeprefix("2 ")
 
 
 def category(text: str) -> str:
@@ -76,8 +69,7 @@ class Moodle(Format):
     """One file for the class, from the template for keys; nothing to hand out, and nothing for each student."""
 
     filters = {  # noqa: RUF012  never changed
-        "escaped": html.escape, "questions": questions, "plain": plain, "units": units, "category": category,
-        "hints": lambda question: hints(question.exercise, question.part),
+        **FILTERS, "units": units, "category": category, "hints": lambda asked: hints(asked.exercise, asked.part)
     }  # fmt: skip
 
     def files(self, kind: str, sheet: Sheet, text: str) -> Files:  # noqa: ARG002  the signature of the format

@@ -14,16 +14,15 @@ is an item of its own, with the whole story. The general feedback is the worked 
 
 from __future__ import annotations
 
-import html
 import io
 import zipfile
 from collections.abc import Iterable
 from hashlib import blake2b
 
-from grader.amounts import rounded, spoken
+from grader.amounts import rounded
 from grader.exercise import Part
 from grader.sets.formats import Files, Format
-from grader.sets.questions import Question, pool, questions
+from grader.sets.questions import FILTERS, Question, in_plural, pool
 from grader.sets.ranges import NONE, Range, plain
 from grader.sets.rendering import rendered
 from grader.sets.sheets import Sheet
@@ -56,15 +55,14 @@ def led_to(found: Range, part: Part) -> str:
     """Write the number in the middle of a range with its unit, to a few figures."""
     if found.low == NONE:
         return plain(NONE)
-    return f"{rounded(found.middle)}{spoken(2, part.unit).removeprefix('2') if part.unit else ''}"
+    return f"{rounded(found.middle)} {in_plural(part.unit)}".strip()
 
 
 class Qti(Format):
     """One package for the class, from the template for keys; nothing to hand out, and nothing for each student."""
 
     filters = {  # noqa: RUF012  never changed
-        "escaped": html.escape, "questions": questions, "plain": plain, "ident": identifier, "item": item_identifier,
-        "led_to": led_to,
+        **FILTERS, "ident": identifier, "item": item_identifier, "led_to": led_to
     }  # fmt: skip
 
     def files(self, kind: str, sheet: Sheet, text: str) -> Files:  # noqa: ARG002  the signature of the format
