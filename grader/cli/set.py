@@ -109,11 +109,11 @@ def command(
 def _refusals(out: str) -> Iterator[None]:
     """Turn what can go wrong into one sentence."""
     from grader.posing import Undrawable
-    from grader.sets import BadSecret, Exists, InvalidRoster, InvalidSet, OtherClass, TooFew
+    from grader.sets import BadSecret, Exists, InvalidRoster, InvalidSet, OtherClass, Reaches, TooFew
 
     try:
         yield
-    except (InvalidSet, TooFew, InvalidRoster, BadSecret, OtherClass, Exists) as error:
+    except (InvalidSet, Reaches, TooFew, InvalidRoster, BadSecret, OtherClass, Exists) as error:
         raise Refused(str(error)) from error
     except Undrawable as error:
         raise Refused(f"{error.slug} has no exercise for seed {error.seed}; take another seed.") from error

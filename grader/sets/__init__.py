@@ -12,6 +12,7 @@ from grader.sets.rendering import NoFormat, files, format_names, rendered, write
 from grader.sets.roster import InvalidRoster, Roster, Student, read_roster
 from grader.sets.secret import BadSecret, Secret, find_secret
 from grader.sets.sheets import Entry, Sheet, TooFew, record, record_of, sheet
+from grader.sets.tolerance import Reaches
 from grader.sets.writing import Exists, write
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "NoFormat",
     "OtherClass",
     "ProblemSet",
+    "Reaches",
     "Roster",
     "Secret",
     "Sheet",

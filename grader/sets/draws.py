@@ -19,6 +19,7 @@ from grader.posing import Undrawable
 from grader.sets.definition import Item, ProblemSet
 from grader.sets.secret import Secret
 from grader.sets.sheets import Entry, Sheet, TooFew, content
+from grader.sets.tolerance import reached
 
 LARGEST_SEED = 10**17  # of an individual draw
 SAMPLE = 8  # draws of which the most common shape is the one that everybody gets
@@ -69,6 +70,7 @@ def _shape_of(title: str, secret: Secret, number: int, item: Item) -> Shape:
     stream = secret.stream("shape", title, number, item.family)
     found: Counter[Shape] = Counter()
     for _ in range(DRAWS_TRIED):
+        # Whatever the tolerance, so that a new one changes nobody's shape.
         exercise = _posed(item.family, 1 + stream.below(LARGEST_SEED))
         if exercise and (not item.parts or [p.part for p in exercise.parts] == [letter for letter, _ in item.parts]):
             found[shape(exercise)] += 1
@@ -99,7 +101,7 @@ def candidates(title: str, secret: Secret, place: Place, student: str) -> Iterat
     while missed < DRAWS_TRIED:
         seed = 1 + stream.below(LARGEST_SEED)
         exercise = _posed(item.family, seed)
-        if exercise and shape(exercise) == place.shape:
+        if exercise and shape(exercise) == place.shape and not reached(exercise, item.tolerance):
             missed = 0
             yield Drawn(seed, digest(exercise))
         else:

@@ -150,7 +150,7 @@ class Folder:
 
 
 def described(problem_set: ProblemSet) -> dict[str, Any]:
-    """Return a set as JSON, with the revisions of its families."""
+    """Return what a set makes of its sheets as JSON, with the revisions of its families; no tolerance shows there."""
     return {
         "title": problem_set.title,
         "items": [

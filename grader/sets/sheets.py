@@ -11,6 +11,7 @@ from grader.exercise import Exercise, exact
 from grader.families import pose
 from grader.posing import Undrawable
 from grader.sets.definition import Item, ProblemSet
+from grader.sets.tolerance import reached, with_tolerance
 from grader.stream import Stream
 
 SCHEMA = 1  # of the key file
@@ -40,10 +41,14 @@ class Entry:
 
     @classmethod
     def of(cls, number: int, item: Item, exercise: Exercise) -> Entry:
-        """Return the entry of an exercise that was drawn for an item."""
+        """Return the entry of an exercise that was drawn for an item.
+
+        Raises:
+            Reaches: the tolerance of the item comes too close to one of its slips.
+        """
         letters = [part.part for part in exercise.parts]
         shares = dict(item.parts) or dict.fromkeys(letters, item.points / len(letters))
-        return cls(number, item.points, exercise, shares)
+        return cls(number, item.points, with_tolerance(exercise, item.tolerance), shares)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +108,7 @@ def _another(stream: Stream, item: Item, seen: set[object]) -> Exercise:
             exercise = pose(item.family, 1 + stream.below(LARGEST_DRAWN_SEED))
         except Undrawable:
             continue
-        if content(exercise) not in seen:
+        if content(exercise) not in seen and not reached(exercise, item.tolerance):
             return exercise
     raise TooFew(item.family, item.count)
 
