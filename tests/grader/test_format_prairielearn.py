@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import re
 import subprocess
 import sys
@@ -37,6 +38,7 @@ ONE = Fraction(1)
 TITLE = "Woche 3: <b>「負荷」</b> & $x_1$ 100 % \\\\ „Übung“"
 OTHER_UNITS = {"GB": ("MB", 1000), "B": ("kB", Fraction(1, 1000)), "s": ("ms", 1000), "ms": ("s", Fraction(1, 1000))}
 SERVER = Path(__file__).with_name("prairielearn_server.py")
+OWN = Path(__file__).with_name("prairielearn_own.py")
 INPUT = re.compile(r"<pl-string-input ([^>]*)></pl-string-input>")
 
 
@@ -46,7 +48,7 @@ class Platform:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._worker = subprocess.Popen(
-            [sys.executable, "-I", SERVER, folder], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            [sys.executable, "-I", "-S", SERVER, folder], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
             encoding="utf-8", cwd=folder,
         )  # fmt: skip
 
@@ -239,6 +241,19 @@ def test_a_question_tests_itself(platform: Platform, kind: str) -> None:
                 assert wanted["feedback"] == got["feedback"]
 
 
+@pytest.mark.differential
+@pytest.mark.skipif(
+    not {"PRAIRIELEARN", "PRAIRIELEARN_PYTHON"} <= os.environ.keys(),
+    reason="PRAIRIELEARN names no folder apps/prairielearn, or PRAIRIELEARN_PYTHON no Python with what it depends on",
+)
+def test_prairielearn_itself_finds_no_fault(platform: Platform) -> None:
+    command = [os.environ["PRAIRIELEARN_PYTHON"], OWN, os.environ["PRAIRIELEARN"], platform.folder, "2"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    lines = done.stdout.splitlines()
+    assert len(lines) == 2 * 3 * len(platform.questions)
+    assert not [line for line in lines if not line.endswith("as foretold")]
+
+
 def test_a_part_may_stay_blank_and_a_sheet_may_not(platform: Platform) -> None:
     question = of(platform, "exercise-4")
     variant = platform.variant(question, 0)
@@ -285,12 +300,14 @@ def test_no_answer_breaks_a_question_or_its_page(platform: Platform, typed: str,
 def test_markup_in_an_answer_stays_text(platform: Platform) -> None:
     question = of(platform, "max-context")
     variant = platform.variant(question, 0)
-    typed = '5 <img src=x onerror="alert(1)"> {{params}} <pl-file-editor></pl-file-editor>'
-    done = platform.submit(question, variant, {"a": typed})
-    assert "<" not in done["format_errors"]["a"]
-    shown = chevron.render(platform.page(question), done)
-    assert "<img" not in shown
-    assert "<pl-file-editor" not in shown
+    for typed in ('a<img src=x onerror="alert(1)">', "5 {{params}} <pl-file-editor></pl-file-editor>"):
+        done = platform.submit(question, variant, {"a": typed})
+        assert "<" not in done["format_errors"]["a"]  # PrairieLearn shows it as HTML
+        shown = chevron.render(platform.page(question), done)
+        assert "<img" not in shown
+        assert "<pl-file-editor" not in shown
+    done = platform.submit(question, variant, {"a": "a<img"})
+    assert "a&lt;img is none" in done["format_errors"]["a"]
 
 
 # What a browser gets.
@@ -429,6 +446,7 @@ def test_the_same_set_has_the_same_identifiers_and_names_that_no_other_has() -> 
         item = Item("kv-per-token", None, 2, Fraction(1))
         files = course(class_of(ProblemSet(title, (item,)), size), lambda _: "")
         identifiers = re.findall(r'"uuid": "(.*)"', "".join(text for name, text in files.items() if "json" in name))
+        assert len(set(identifiers)) == len(identifiers) == 4  # the instance, the assessment, the questions
         return {*identifiers, *(name for name in files if name.startswith("questions/"))}
 
     assert names("Week 1", 1) == names("Week 1", 2)

@@ -1,7 +1,7 @@
 """The folder of a course: its questions, each with the exercises that the class got there, and one assessment.
 
 Every variant is drawn, and its solution worked out, where the set is written. The server takes one of them by the seed
-of the variant: it needs neither the laws nor SymPy, starts in milliseconds where drawing would take a second, and no
+of the variant: it needs neither the laws nor SymPy, answers in a tenth of the time that drawing would take, and no
 other version of anything changes what a student gets. There are as many variants as students, since `grade set` draws
 that many: all equally hard, and none that can be told from a seed.
 """
@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from hashlib import blake2b
-from math import gcd, lcm
+from math import lcm
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -38,10 +38,12 @@ README = """\
 This folder is a course of its own. To add the set to yours, copy `questions`, `serverFilesCourse` and the assessment,
 name its topics in your `infoCourse.json`, and sync. Students see it once you give the assessment its access rules.
 
-- The files hold the answers. PrairieLearn keeps them on its server; keep your repository private.
+- The files hold the answers. PrairieLearn keeps them on its server; keep the repository of the course private.
+- PrairieLearn gives each student one of the variants at random, so that two may get the same. It keeps the answers and
+  the points itself; attempts, deadlines and penalties of the set file are for you to set in `infoAssessment.json`.
 - What cannot be read as an answer is invalid and costs no attempt. A part that is left blank earns nothing.
-- A homework gives three tries at a variant, then another one: `triesPerVariant` in `infoAssessment.json`. Where all
-  students have the same exercise, they may try without limit and are never shown the solution.
+- A homework gives three tries at a variant, then another one (`triesPerVariant`). Where all students have the same
+  exercise, they may try without limit and are never shown the solution.
 - Settings > Test tries a question with right, wrong and unreadable answers.
 """
 
@@ -86,8 +88,6 @@ def course(sheets: Iterable[Sheet], page: Callable[[Sheet], str]) -> dict[str, s
 def _variant(entry: Entry) -> str:
     """Return what a variant puts into the data of PrairieLearn, as a line of JSON."""
     exercise, scale = entry.exercise, lcm(*(points.denominator for points in entry.parts.values()))
-    weights = {letter: int(points * scale) for letter, points in entry.parts.items()}
-    common = gcd(*weights.values())
     params = {
         "statement": exercise.statement,
         "given": _given(exercise.givens),
@@ -100,7 +100,7 @@ def _variant(entry: Entry) -> str:
     correct_answers = {
         **{part.part: answer(part) for part in exercise.parts},
         "solutions": {part.part: _solution(exercise, part) for part in exercise.parts},
-        "weights": {letter: weight // common for letter, weight in weights.items()},
+        "weights": {letter: int(points * scale) for letter, points in entry.parts.items()},
         "record": exercise.to_json(),  # as text: JavaScript would round the long integers in it
     }
     return json.dumps({"params": params, "correct_answers": correct_answers}, separators=(",", ":"))
