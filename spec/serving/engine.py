@@ -376,7 +376,7 @@ class Engine:
     def _crash(self, wanted: Job) -> None:
         """Lose all that is in flight, and all caches, and start again."""
         members = list(self.admission.flight.values())
-        tokens = self._cached + sum(job.prefilled for job in self._prefilling if job is not wanted)
+        tokens = self._cached + sum(job.prefilled for job in self._prefilling)
         ids = tuple(job.request.id for job in members)
         self.tally.crashes.append(Crash(self.now, ids, wanted.request.id, tokens))
         for job in members:

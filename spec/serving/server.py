@@ -75,7 +75,7 @@ class Crash(NamedTuple):
         tick: when.
         members: ids of the requests in flight, all lost, in the order of being let in.
         wanted: id of the one that found no block.
-        tokens: tokens that were cached, that one's not yet.
+        tokens: tokens that they had cached.
     """
 
     tick: int

@@ -357,6 +357,12 @@ def test_the_tokens_of_an_iteration_are_shared_by_the_prompts() -> None:
     assert [job.first_token for job in run.jobs] == [8, 12]
 
 
+def test_nobody_is_let_in_before_an_iteration_has_tokens_for_it() -> None:
+    server = Server(Roofline(NANOSECONDS, 1, 0, 0, 0), 100, scheduler=Chunked(8))
+    run = served(server, [Request(1, 0, 20, 1), Request(2, 0, 6, 1)])
+    assert [(job.admitted, job.first_token) for job in run.jobs] == [(0, 24), (16, 26)]
+
+
 def test_chunks_never_hold_up_those_that_decode() -> None:
     """Prefill first stops the one that decodes for all of a prompt; chunks go along with its tokens."""
     timing = Roofline(NANOSECONDS, 1, 0, 10, 0)
