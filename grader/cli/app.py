@@ -13,7 +13,7 @@ import click
 from grader import __version__
 from grader.cli.output import examples, print_json
 
-COMMANDS = ("list", "new", "show", "submit", "hint", "solution", "calc", "diagnose", "claims", "check", "set")
+COMMANDS = ("list", "new", "show", "submit", "hint", "solution", "calc", "diagnose", "claims", "lab", "check", "set")
 UNUSABLE = 2  # a usage error, or an answer, a file or a ledger that cannot be read
 INTERRUPTED = 130
 
