@@ -10,11 +10,13 @@ from grader.exercise import Exercise, Part
 from grader.families import family, pose, slugs
 from grader.posing import Undrawable
 from grader.sets import Entry, Item, Sheet
+from grader.solution import answer
 
 TITLE = r'Week 1: <memory> & "cost" -- $5, 50 %, a_b, #1, \x, ~^{}, [y](z), `k`, *m*, //n'
 NAME = r"O'Brien, <b>Zoë</b> \end{document} ## $x$ 100% a_b -- ,, `c` ]]> #let x = 1; [z]: *n*"
+FIRST_SEED = 10**15 + 1  # long enough to be found where it should not stand
 CHOICE = Exercise(
-    "choice", 1, 5, "1. Some options follow. # None is markup.", (),
+    "choice", 1, FIRST_SEED, "1. Some options follow. # None is markup.", (),
     (Part("a", "batch", "- Which?", "choice", "b", options=("a", "[b]", "*c* & <d>", "1. e")),),
 )  # fmt: skip
 
@@ -30,7 +32,7 @@ def _of(slug: str) -> Iterator[Exercise]:
         yield pose(slug, 0)
         return
     wanted = {True, False}
-    for seed in range(1, 60):
+    for seed in range(FIRST_SEED, FIRST_SEED + 60):
         try:
             exercise = pose(slug, seed)
         except Undrawable:
@@ -39,6 +41,19 @@ def _of(slug: str) -> Iterator[Exercise]:
         if has_value in wanted:
             wanted.remove(has_value)
             yield exercise
+
+
+def hidden(exercise: Exercise) -> set[str]:
+    """Give what no sheet may say: seed, family, slips, reasons, and answers that the exercise does not itself print."""
+    shown = " ".join(
+        [exercise.statement, exercise.convention, *(p.question for p in exercise.parts)]
+        + [f"{given.value} {given.unit}" for given in exercise.givens]
+    )
+    found = {f"{exercise.family}@", str(exercise.seed) if exercise.seed else ""}
+    for part in exercise.parts:
+        found |= {part.reason, *(slip.slip for slip in part.slips), *(slip.sentence for slip in part.slips)}
+        found |= {text for text in (answer(part), part.key or "") if len(text) > 3 and text not in shown}
+    return found - {"", "none"}
 
 
 def sheet(title: str = TITLE, name: str = NAME, student: str = "K7Q2-9XMD") -> Sheet:

@@ -18,7 +18,7 @@ from grader.sets.formats.tex import escaped, mathematics
 from grader.solution import answer, lines
 from spec.index import laws
 from spec.quantities import quantities
-from tests.grader.every_family import NAME, TITLE, exercises, sheet
+from tests.grader.every_family import NAME, TITLE, exercises, hidden, sheet
 
 # What LaTeX, its amsmath and the head of the file know.
 KNOWN = r"""
@@ -86,8 +86,7 @@ def test_a_sheet_says_all_that_is_asked_and_nothing_of_a_key() -> None:
         for given_ in (*exercise.givens, *(g for part in exercise.parts for g in part.givens)):
             said += [shown(given_), given_.says]
         assert [words for words in said if escaped(words) not in section] == []
-        hidden = {s.sentence for p in exercise.parts for s in p.slips} | {p.reason for p in exercise.parts}
-        assert [h for h in hidden | {f"{exercise.family}@"} if h and escaped(h) in section] == []
+        assert [text for text in hidden(exercise) if escaped(text) in section] == []
     labels = [f"{n}{p.part * (len(e.parts) > 1)}" for n, e in enumerate(exercises(), 1) for p in e.parts]
     assert re.findall(r"\\answer\{(\w+)\}", text) == labels
     assert f"Name: {escaped(NAME)}" in text

@@ -20,6 +20,8 @@ caption { text-align: left }
 th, td { border: 1px solid; padding: .2rem .6rem; text-align: left; white-space: nowrap }
 :focus-visible { outline: 3px solid; outline-offset: 2px }"""
 
+_GROUPED = re.compile(r"\d+(?:\{,\}\d{3})+(?:\.\d+)?")
+
 
 def escaped(text: str) -> str:
     """Escape what HTML would take for markup, in text and in quoted attributes."""
@@ -35,17 +37,20 @@ def mathml(latex: str) -> str:
 def _clause(latex: str) -> str:
     from latex2mathml.converter import convert
 
-    words: list[str] = []
+    held: list[str] = []  # what the converter would break: a percent or dollar sign in a word, a grouped number
 
-    def held(command: str, word: str) -> str:  # the converter takes a percent or dollar sign in a word for markup
+    def hold(element: str) -> str:
+        held.append(element)
+        return rf"\text{{held{len(held) - 1}.}}"
+
+    def word(command: str, text: str) -> str:
         if command == "operatorname":
-            return rf"\operatorname{{{word}}}"
-        words.append(f'<mi mathvariant="normal">{escaped(word)}</mi>')
-        return rf"\text{{w{len(words) - 1}w}}"
+            return rf"\operatorname{{{text}}}"
+        return hold(f'<mi mathvariant="normal">{escaped(text)}</mi>')
 
-    found = convert(with_words(latex, held))
-    found = re.sub(r"<mtext>w(\d+)w</mtext>", lambda place: words[int(place[1])], found)
-    return found.replace("</mn><mrow><mo>&#x0002C;</mo></mrow><mn>", ",")  # a number stays one, also read aloud
+    safe = _GROUPED.sub(lambda number: hold(f"<mn>{number[0].replace('{,}', ',')}</mn>"), with_words(latex, word))
+    found: str = convert(safe)
+    return re.sub(r"<mtext>held(\d+)\.</mtext>", lambda place: held[int(place[1])], found)
 
 
 class Html(Format):
