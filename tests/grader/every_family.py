@@ -17,7 +17,10 @@ NAME = r"O'Brien, <b>Zoë</b> \end{document} ## $x$ 100% a_b -- ,, `c` ]]> #let 
 FIRST_SEED = 10**15 + 1  # long enough to be found where it should not stand
 CHOICE = Exercise(
     "choice", 1, FIRST_SEED, "1. Some options follow. # None is markup.", (),
-    (Part("a", "batch", "- Which?", "choice", "b", options=("a", "[b]", "*c* & <d>", "1. e")),),
+    (
+        Part("a", "batch", "- Which?", "choice", "*c* & <d>", options=("a", "[b]", "*c* & <d>", "1. e")),
+        Part("b", "batch", "+ And?", "choice", None, options=("5 %", "$6$"), reason="*None* <b>costs</b> 50 % & a_b."),
+    ),
 )  # fmt: skip
 
 
@@ -47,6 +50,7 @@ def hidden(exercise: Exercise) -> set[str]:
     """Give what no sheet may say: seed, family, slips, reasons, and answers that the exercise does not itself print."""
     shown = " ".join(
         [exercise.statement, exercise.convention, *(p.question for p in exercise.parts)]
+        + [option for part in exercise.parts for option in part.options]
         + [f"{given.value} {given.unit}" for given in exercise.givens]
     )
     found = {f"{exercise.family}@", str(exercise.seed) if exercise.seed else ""}
