@@ -13,7 +13,6 @@ from spec.claims.settings import (
     CHAPTER_WEIGHTS,
     GB,
     KIB,
-    MS,
     REALISTIC,
     Serving,
     kv_budget,
@@ -21,6 +20,7 @@ from spec.claims.settings import (
     text,
     yes,
 )
+from spec.claims.under_load import bounded_first_token, reserved_share
 
 SECTION = "failures"
 MEMORY = 80 * GB
@@ -206,19 +206,6 @@ def _never_empty(impl: Any) -> Outcome:
     )
 
 
-def _share_of_batch(impl: Any) -> Outcome:
-    serving = Serving(impl, **REALISTIC)
-    prefill = serving.prefill_time(PROMPT)
-    loads = {rate: impl.mean_concurrency(arrival_rate=rate, service_time=prefill) for rate in (3, 5)}
-    small, large = Fraction(1, 10), Fraction(1, 5)
-    return Outcome(
-        all(share > load for load in loads.values() for share in (small, large)),
-        f"prefill of {PROMPT} tokens takes {text(prefill / MS)} ms; at 3 requests/s that is {percent(loads[3])} of the "
-        f"time, over a share of 10 % and under one of 20 %; at 5/s {percent(loads[5])}",
-        bool(large > loads[3]),
-    )
-
-
 def _own_budget(impl: Any, name: str) -> Any:
     return impl.kv_budget(
         gpu_memory=MEMORY,
@@ -350,16 +337,10 @@ CLAIMS = (
         "C97",
         SECTION,
         "A share of the batch reserved for prefill bounds the time to first token.",
-        _share_of_batch,
+        bounded_first_token,
         "the share is larger than the load of prefill, and the KV cache has room",
     ),
-    Claim(
-        "C98",
-        SECTION,
-        "That costs a little decode throughput.",
-        pending=True,
-        unchecked="it takes the serving simulator",
-    ),
+    Claim("C98", SECTION, "That costs a little decode throughput.", reserved_share),
     Claim("C99", SECTION, "After a change of model a workload of the same context can fail.", _upgrade),
     Claim("C100", SECTION, "Models with the same number of parameters need different amounts of cache.", _same_size),
     Claim(

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import heapq
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
 from spec.claims import Claim, Outcome
 from spec.claims.servers import kv_of, mean_step, ms, realistic, throughput, times
 from spec.claims.settings import Serving, first, percent
+from spec.claims.simulated import in_steps
+from spec.serving.batching import Continuous, Static
+from spec.serving.cache import CacheManager
 
 SECTION = "lab"
 HUNDRED, DOUBLE, EIGHT = 100, 2, 8
@@ -32,59 +34,45 @@ def _doubling(impl: Any) -> Outcome:
     )
 
 
-def least_recently_used(puts: Iterable[tuple[str, int]], capacity: int) -> tuple[list[str], list[str]]:
-    """Return what stays and what was evicted, both oldest first; putting what is there refreshes it."""
-    resident: dict[str, int] = {}
-    evicted: list[str] = []
-    for key, size in puts:
-        resident.pop(key, None)
-        while size <= capacity and sum(resident.values()) + size > capacity:
-            victim = next(iter(resident))
-            del resident[victim]
-            evicted.append(victim)
-        if size <= capacity:
-            resident[key] = size
-    return list(resident), evicted
-
-
-def _misses(keys: Sequence[str], capacity: int) -> int:
-    seen = [least_recently_used([(k, 1) for k in keys[:i]], capacity)[0] for i in range(len(keys))]
-    return sum(key not in there for key, there in zip(keys, seen, strict=True))
+def _misses(keys: Iterable[str], capacity: int) -> int:
+    cache = CacheManager(capacity)
+    for key in keys:
+        cache.reserve(key, 1)
+    return cache.misses
 
 
 def _eviction(_: Any) -> Outcome:
-    puts = [(key, 4096) for key in "abcd"] + [("a", 4096), ("e", 5000)]
-    resident, evicted = least_recently_used(puts, 16384)
+    cache = CacheManager(16384)
+    for key in "abcda":
+        cache.reserve(key, 4096)
+    evicted = cache.reserve("e", 5000) or ()
     monotone = all(_misses(keys, 2) >= _misses(keys, 3) for keys in itertools.product("abcd", repeat=5))
     return Outcome(
-        resident == ["d", "a", "e"] and evicted == ["b", "c"] and monotone,
-        f"a refreshed, e put: {' then '.join(evicted)} leave, {', '.join(resident)} stay; "
+        cache.resident == ("d", "a", "e") and evicted == ("b", "c") and monotone,
+        f"a refreshed, e put: {' then '.join(map(str, evicted))} leave, {', '.join(map(str, cache.resident))} stay; "
         f"on all {4**5:,} traces of 5 puts a larger cache misses no more",
     )
 
 
-def _padding(_: Any) -> Outcome:
-    work = len(LENGTHS) * max(LENGTHS)
-    waste = Fraction(work - sum(LENGTHS), work)
+def _padding(impl: Any) -> Outcome:
+    tally = in_steps(Static(len(LENGTHS)), LENGTHS).tally
+    waste = impl.padding_waste(mean_length=Fraction(sum(LENGTHS), len(LENGTHS)), longest_length=max(LENGTHS))
     return Outcome(
-        waste == Fraction(1, 2), f"{work - sum(LENGTHS):,} of {work:,} token slots are padding: {percent(waste)}"
+        Fraction(tally.decode_padding, tally.decoded) == waste == Fraction(1, 2),
+        f"{tally.decode_padding:,} of {tally.decoded:,} token slots are padding: {percent(waste)}",
     )
 
 
 def _continuous(_: Any) -> Outcome:
     jobs, slots = LENGTHS * 8, 8
-    free = [0] * slots
-    starts = []
-    for job in jobs:
-        starts.append(heapq.heappop(free))
-        heapq.heappush(free, starts[-1] + job)
-    span = max(free)
-    static = sum(max(jobs[i : i + slots]) for i in range(0, len(jobs), slots))
-    used, padded = (Fraction(sum(jobs), slots * steps) for steps in (span, static))
+    continuous, static = (in_steps(batching, jobs) for batching in (Continuous(slots), Static(slots)))
+    used, padded = (Fraction(sum(jobs), slots * run.end) for run in (continuous, static))
+    freed = sorted(job.finish or 0 for job in continuous.jobs)[:-slots]
+    started = sorted(job.admitted or 0 for job in continuous.jobs)[slots:]
     return Outcome(
-        used > Fraction(9, 10) > padded and min(free) >= max(starts),
-        f"64 sequences in {slots} slots: {percent(used)} of {span:,} steps used, and every slot until the last has "
-        f"started; static {percent(padded)} of {static:,}",
+        used > Fraction(9, 10) > padded and started == freed,
+        f"64 sequences in {slots} slots: {percent(used)} of {continuous.end:,} steps used, and each slot filled again "
+        f"when it comes free; static {percent(padded)} of {static.end:,}",
     )
 
 

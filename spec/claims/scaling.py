@@ -16,6 +16,7 @@ from spec.claims.settings import (
     percent,
     text,
 )
+from spec.claims.under_load import mostly_decode
 
 SECTION = "scaling"
 MEMORY = 80 * GB
@@ -171,8 +172,8 @@ CLAIMS = (
         "C106",
         SECTION,
         "Decode then takes most of the time of the GPU.",
-        pending=True,
-        unchecked="it takes the serving simulator",
+        mostly_decode,
+        "outputs are not many times shorter than prompts",
     ),
     Claim("C107", SECTION, "The KV cache runs out at about 80 % of the GPU's memory.", _runs_out),
     Claim(

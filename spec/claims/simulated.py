@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from spec.claims.definite import NoValueError
-from spec.claims.settings import Serving
+from spec.claims.settings import Serving, kv_budget
 from spec.serving.batching import Continuous, Static
 from spec.serving.engine import Engine
 from spec.serving.metrics import Metrics, metrics
@@ -26,6 +26,18 @@ def timing_of(server: Serving) -> Roofline:
         mbu=server.mbu,
         **server.rates,
     )
+
+
+def room_of(server: Serving) -> int:
+    """Return the tokens that the chapter's budget holds.
+
+    Raises:
+        NoValueError: it holds none.
+    """
+    tokens: int = server.token_capacity(kv_budget(server.impl))
+    if tokens < 1:
+        raise NoValueError(f"token_capacity: there is no cache of {tokens:,} tokens")
+    return tokens
 
 
 def in_steps(batching: Static | Continuous, lengths: Sequence[int]) -> Run:

@@ -9,8 +9,8 @@ from typing import Any
 
 from spec.claims import Outcome
 from spec.claims.servers import ms, times
-from spec.claims.settings import Serving, kv_budget, rounds_to
-from spec.claims.simulated import timing_of
+from spec.claims.settings import Serving, rounds_to
+from spec.claims.simulated import room_of, timing_of
 from spec.lab.step import Step, claim
 from spec.serving.batching import Continuous
 from spec.serving.engine import Engine
@@ -85,10 +85,9 @@ def _by_a_token(impl: Any) -> Outcome:
     )
 
 
-def _simulated(impl: Any, server: Serving, prompt: int, batch: int) -> Fraction:
+def _simulated(server: Serving, prompt: int, batch: int) -> Fraction:
     """Return the seconds of the decode steps of a batch, as the simulator runs them once all prompts are there."""
-    room = server.token_capacity(kv_budget(impl))
-    simulated = Server(timing_of(server), room, batching=Continuous(batch))
+    simulated = Server(timing_of(server), room_of(server), batching=Continuous(batch))
     run = Engine(simulated, [Request(n, 0, prompt, OUTPUT + 1) for n in range(batch)]).run()
     return Fraction(run.tally.decode, run.ticks_per_second)
 
@@ -100,7 +99,7 @@ def _behind_a_prompt(impl: Any) -> Outcome:
         by_law = [
             sum(server.decode_step_time(batch, prompt + made) for made in range(OUTPUT)) for prompt in (LONG, SHORT)
         ]
-        agree = agree and by_law == [_simulated(impl, server, prompt, batch) for prompt in (LONG, SHORT)]
+        agree = agree and by_law == [_simulated(server, prompt, batch) for prompt in (LONG, SHORT)]
         found[batch] = Fraction(by_law[0]) / by_law[1]
     return Outcome(
         agree and rounds_to(found[1], 107, HUNDREDTH) and rounds_to(found[16], 209, HUNDREDTH),

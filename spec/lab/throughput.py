@@ -8,8 +8,8 @@ from typing import Any
 
 from spec.claims import Outcome
 from spec.claims.servers import mean_step, ms, throughput, times
-from spec.claims.settings import Serving, first, kv_budget, rounds_to
-from spec.claims.simulated import timing_of
+from spec.claims.settings import Serving, first, rounds_to
+from spec.claims.simulated import room_of, timing_of
 from spec.lab.step import Step, claim
 from spec.serving.engine import Engine
 from spec.serving.request import Request
@@ -57,9 +57,7 @@ def _request(impl: Any) -> Outcome:
     server = Serving(impl)
     prefill, tpot = server.prefill_time(PROMPT), mean_step(server, PROMPT, PROMPT + OUTPUT - 2)
     total = impl.total_time(ttft=prefill, output=OUTPUT, tpot=tpot)
-    run = Engine(
-        Server(timing_of(server), server.token_capacity(kv_budget(impl))), [Request(0, 0, PROMPT, OUTPUT)]
-    ).run()
+    run = Engine(Server(timing_of(server), room_of(server)), [Request(0, 0, PROMPT, OUTPUT)]).run()
     took = Fraction(run.end, run.ticks_per_second)
     return Outcome(
         total == took == prefill + (OUTPUT - 1) * tpot,

@@ -8,6 +8,7 @@ from spec.claims import (
     FALSE,
     HOLDS,
     NOT_CHECKABLE,
+    PENDING,
     Claim,
     Conflict,
     answers,
@@ -166,15 +167,15 @@ def test_every_conflict_and_every_statement_is_there() -> None:
     assert list(claims()) == [f"C{i}" for i in range(1, 178)]
 
 
+def test_no_statement_waits_to_be_checked() -> None:
+    assert [claim.id for claim in claims().values() if claim.verdict(IMPL) == PENDING] == []
+
+
 @pytest.mark.parametrize("name", claims())
 def test_contradicting_is_mutual_and_names_statements_that_are_there(name: str) -> None:
     others = contradictions(claims()[name])
     assert set(others) <= claims().keys() - {name}
     assert all(name in contradictions(claims()[other]) for other in others)
-
-
-def test_a_cache_that_admits_what_is_larger_than_itself_nowhere_keeps_its_content() -> None:
-    assert lab.least_recently_used([("a", 4), ("z", 99)], 10) == (["a"], [])
 
 
 def test_no_module_hides_what_the_package_offers() -> None:

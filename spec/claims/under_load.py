@@ -1,0 +1,104 @@
+"""What a simulated server does under load: the same requests under other schedules, and where its time goes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from spec.claims import Outcome
+from spec.claims.servers import ms, realistic
+from spec.claims.settings import percent, text
+from spec.claims.simulated import measured, room_of, timing_of
+from spec.serving.batching import Continuous
+from spec.serving.draws import Fixed, Uniform
+from spec.serving.metrics import Metrics
+from spec.serving.scheduler import DecodeFirst, PrefillFirst, ReservedShare, Scheduler
+from spec.serving.server import Server
+from spec.serving.workload import Phase, Workload
+
+SEED, REQUESTS = 1, 200
+SLOTS = 25
+PROMPT, OUTPUTS = 500, 500  # tokens of a prompt, and of the longest output
+RATES = 3, 5  # requests a second
+TENTH, FIFTH = Fraction(1, 10), Fraction(1, 5)
+LITTLE = Fraction(9, 10)  # what is left of a throughput that falls a little
+ENDLESS = 10**6  # seconds: longer than any run
+DOCUMENT, ANSWER, NOTE = 3840, 256, 64
+SATURATED, BUSY = 100, (Fraction(60, 100), Fraction(70, 100))
+
+
+def _server(impl: Any, scheduler: Scheduler) -> Server:
+    at = realistic(impl)
+    return Server(timing_of(at), room_of(at), batching=Continuous(SLOTS), scheduler=scheduler)
+
+
+def _chat(impl: Any, rate: int, scheduler: Scheduler) -> Metrics:
+    requests = Workload((Phase(ENDLESS, rate),), Fixed(PROMPT), Uniform(1, OUTPUTS), max_tokens=OUTPUTS)
+    return measured(_server(impl, scheduler), requests.requests(SEED, REQUESTS))
+
+
+def _prefill_loads(impl: Any) -> dict[int, Any]:
+    """Return the share of the time that prefill needs, by the rate."""
+    prefill = realistic(impl).prefill_time(PROMPT)
+    return {rate: impl.mean_concurrency(arrival_rate=rate, service_time=prefill) for rate in RATES}
+
+
+def reserved_share(impl: Any) -> Outcome:
+    """Compare the throughput with a share of the time for prefill, and where nobody joins until all have decoded."""
+    rows, little = [], True
+    for rate in RATES:
+        runs = [_chat(impl, rate, each) for each in (DecodeFirst(), ReservedShare(FIFTH), ReservedShare(TENTH))]
+        without, fifth, tenth = (run.token_rate for run in runs)
+        little = little and LITTLE * without <= fifth < without
+        rows.append(
+            f"at {rate} requests/s {float(without):,.0f} tok/s where all decode first, {float(fifth):,.0f} with a "
+            f"fifth of the time for prefill and {float(tenth):,.0f} with a tenth"
+        )
+    needed = " and ".join(percent(load) for load in _prefill_loads(impl).values())
+    return Outcome(little, f"{'; '.join(rows)}; prefill needs {needed} of the time")
+
+
+def bounded_first_token(impl: Any) -> Outcome:
+    """Compare the times to the first token with a share of the time for prefill, and where all decode first."""
+    prefill, loads = realistic(impl).prefill_time(PROMPT), _prefill_loads(impl)
+    waits, rows = {}, []
+    for rate in RATES:
+        runs = [_chat(impl, rate, each) for each in (DecodeFirst(), ReservedShare(FIFTH), ReservedShare(TENTH))]
+        waits[rate] = [run.ttft.p50 for run in runs if run.ttft]
+        without, fifth, tenth = (text(wait) for wait in waits[rate])
+        rows.append(
+            f"at {rate} requests/s prefill needs {percent(loads[rate])} of the time, and half wait over {without} s "
+            f"where all decode first, {fifth} s with a fifth of the time for prefill and {tenth} s with a tenth"
+        )
+    return Outcome(
+        all(max(shares) < without for without, *shares in waits.values()),
+        f"prefill of {PROMPT} tokens takes {ms(prefill, 1)}; {'; '.join(rows)}",
+        all(waits[rate][1] < waits[rate][0] for rate in RATES if loads[rate] < FIFTH) and loads[RATES[0]] < FIFTH,
+    )
+
+
+def _shares(impl: Any, output: int) -> Iterator[Fraction]:
+    """Give the share of decode in the busy time at two loads of what the server carries of documents and outputs."""
+    server = _server(impl, PrefillFirst())
+
+    def requests(rate: Any, count: int) -> Any:
+        return Workload((Phase(ENDLESS, rate),), Fixed(DOCUMENT), Fixed(output)).requests(SEED, count)
+
+    most = measured(server, requests(ENDLESS, SATURATED)).request_rate
+    for share in BUSY:
+        found = measured(server, requests(share * most, REQUESTS))
+        yield Fraction(found.decode) / (found.decode + found.prefill)
+
+
+def mostly_decode(impl: Any) -> Outcome:
+    """Measure how much of its busy time a server decodes at 60 to 70 % of what it carries."""
+    long, short = (list(_shares(impl, output)) for output in (ANSWER, NOTE))
+    half = Fraction(1, 2)
+    shown = [" and ".join(percent(share) for share in shares) for shares in (long, short)]
+    return Outcome(
+        min(*long, *short) > half,
+        f"of the busy time at 60 and 70 % of what a server carries, decode is {shown[0]} after prompts of "
+        f"{text(DOCUMENT)} tokens with outputs of {ANSWER}, {shown[1]} with outputs of {NOTE}",
+        min(long) > half,
+    )
