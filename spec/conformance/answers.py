@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
 from spec.solving import Exact, Infeasible, whole
 
 SHOWN = 60  # characters of a value that is no number
+LARGEST = 10**300  # more than any quantity, and within the range of floats
+DIGITS = Context(prec=60, Emin=MIN_EMIN, Emax=MAX_EMAX)  # of a Decimal, which is rounded anyway
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,7 @@ def read(value: Any) -> Answer:
     if isinstance(value, bool):
         return value
     if isinstance(value, int | Fraction):
-        return Number(whole(value))
+        return number(whole(value))
     if isinstance(value, float):
         return _float(value)
     if value is None:
@@ -71,7 +73,7 @@ def read(value: Any) -> Answer:
     if isinstance(value, Infeasible):
         return Nothing("no value", unlimited=value.why == "unbounded")
     if isinstance(value, Decimal):
-        return Number(whole(Fraction(value)), rounded=True) if value.is_finite() else _float(float(value))
+        return _decimal(value)
     if attribute(value, "shape") == () and callable(attribute(value, "item")):  # a scalar of NumPy or one of its kin
         inner = value.item()
         return Fault("type", _returned(value)) if inner is value else read(inner)
@@ -83,7 +85,29 @@ def _float(value: float) -> Answer:
         return Fault("nan", "returned NaN; where no value exists it should return None")
     if math.isinf(value):
         return Nothing(str(value), unlimited=value > 0)
-    return Number(whole(Fraction(value)), rounded=True)
+    return number(whole(Fraction(value)), rounded=True)
+
+
+def _decimal(value: Decimal) -> Answer:
+    if not value.is_finite():
+        return _float(math.nan if value.is_nan() else float(value))
+    if value.adjusted() > len(str(LARGEST)):
+        return _large(value.adjusted() + 1)
+    near = DIGITS.plus(value) if value.adjusted() > -len(str(LARGEST)) else Decimal(0)
+    return number(whole(Fraction(near)), rounded=True)
+
+
+def number(value: Exact, *, rounded: bool = False) -> Answer:
+    """Return a number as an answer, unless it is so large that no quantity is."""
+    size = abs(Fraction(value))
+    if size < LARGEST:
+        return Number(value, rounded)
+    bits = size.numerator.bit_length() - size.denominator.bit_length()
+    return _large(int(bits * math.log10(2)) + 1)
+
+
+def _large(digits: int) -> Fault:
+    return Fault("type", f"returned a number of about {digits:,} digits, more than any quantity has")
 
 
 def _returned(value: Any) -> str:

@@ -5,21 +5,17 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
-import signal
 import sys
-import threading
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from types import FrameType
 from typing import Any, Protocol
 
 from spec.conformance.answers import Answer, Fault, Nothing, Unsupported, attribute, read, shortened
 from spec.conformance.declared import Declared, Unusable, declared
+from spec.conformance.limits import MEMORY_LIMIT, TIME_LIMIT, Interrupted, TimeOver, limited
 from spec.invariants.reference import Reference, Unanswered
-
-TIME_LIMIT = 10.0  # seconds a call may last
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +59,6 @@ class Candidate(Protocol):
         """Let go of what it holds."""
 
 
-class _TimeOver(BaseException):  # no `except Exception` of the candidate may swallow it
-    pass
-
-
 class Python:
     """A module or an object whose functions are called in this process."""
 
@@ -99,21 +91,22 @@ class Python:
         if found is None:
             return Unsupported()
         try:
-            return read(limited(lambda: found(**given), self.time_limit))
-        except (NotImplementedError, Unanswered):
+            answer: Answer = limited(lambda: read(found(**given)), self.time_limit)
+        except Interrupted:
+            raise KeyboardInterrupt from None
+        except BaseException as error:  # noqa: BLE001  the code of others, which may raise a KeyboardInterrupt too
+            return self._instead(function, error)
+        return answer
+
+    def _instead(self, function: str, error: BaseException) -> Answer:
+        """Read what a function raised."""
+        if isinstance(error, NotImplementedError | Unanswered):
             return Unsupported()
-        except (ValueError, ZeroDivisionError) as error:
-            return Nothing(f"{type(error).__name__}: {shortened(str(error))}" if str(error) else type(error).__name__)
-        except TypeError as error:
-            if self.takes(function)[0].anything and "argument" in str(error):
-                return Unsupported()
-            return Fault("raised", f"raised {_said(error)}")
-        except _TimeOver:
-            return Fault("hung", f"gave no answer within {self.time_limit:g} s")
-        except SystemExit as error:
-            return Fault("raised", f"ended the program (exit status {error.code})")
-        except Exception as error:  # noqa: BLE001  the code of others
-            return Fault("raised", f"raised {_said(error)}")
+        if isinstance(error, ValueError | ZeroDivisionError):
+            return Nothing(said(error))
+        if isinstance(error, TypeError) and self.takes(function)[0].anything and "argument" in _text(error):
+            return Unsupported()
+        return stopped(error, self.time_limit) or Fault("raised", f"raised {said(error)}")
 
     def manager(self) -> Any:
         """Return its class `CacheManager`, or None."""
@@ -124,34 +117,32 @@ class Python:
         """Do nothing: it holds nothing."""
 
 
-def _said(error: BaseException) -> str:
-    text = shortened(str(error))
+def stopped(error: BaseException, time_limit: float) -> Fault | None:
+    """Return the fault of a call that took too much or ended the program."""
+    if isinstance(error, TimeOver):
+        return Fault("hung", f"gave no answer within {time_limit:g} s")
+    if isinstance(error, MemoryError):
+        return Fault("memory", f"needed more than {MEMORY_LIMIT >> 30} GiB of memory")
+    if isinstance(error, SystemExit):
+        return Fault("raised", f"ended the program (exit status {shortened(str(error.code))})")
+    return None
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001  the code of others
+        return ""
+
+
+def said(error: BaseException) -> str:
+    """Return the kind of an error and its words on one line."""
+    text = shortened(_text(error))
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def _title(thing: Any) -> str:
     return str(attribute(thing, "__name__", "")) or type(thing).__name__
-
-
-def limited(call: Callable[[], Any], seconds: float) -> Any:
-    """Make a call, and break it off after a time where the system can: on Unix, in the main thread.
-
-    Raises:
-        BaseException: it lasted too long, or what the call raised.
-    """
-    if seconds <= 0 or not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
-        return call()
-
-    def over(_number: int, _frame: FrameType | None) -> None:
-        raise _TimeOver
-
-    before = signal.signal(signal.SIGALRM, over)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        return call()
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def load(where: str, time_limit: float = TIME_LIMIT) -> Python:
@@ -182,7 +173,7 @@ def _module(name: str) -> Any:
     except (ImportError, ValueError):
         known = False
     except Exception as error:  # noqa: BLE001  a package above it is imported, and is the code of others
-        raise Unusable(f"{name} cannot be loaded: it raises {_said(error)}.") from None
+        raise Unusable(f"{name} cannot be loaded: it raises {said(error)}.") from None
     if not known:
         raise Unusable(f"There is no module {name!r} here; a file is named with its ending, such as {name}.py.")
     return _loaded(lambda: importlib.import_module(name), name)
@@ -208,4 +199,4 @@ def _loaded(make: Callable[[], Any], where: str) -> Any:
     try:
         return make()
     except (Exception, SystemExit) as error:
-        raise Unusable(f"{where} cannot be loaded: it raises {_said(error)}.") from error
+        raise Unusable(f"{where} cannot be loaded: it raises {said(error)}.") from error

@@ -7,13 +7,15 @@ The operations and their answers are those of `spec.serving.cache.CacheManager`:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from typing import Any
 
-from spec.conformance.answers import shortened
+from spec.conformance.answers import attribute, shortened
+from spec.conformance.candidate import stopped
+from spec.conformance.limits import TIME_LIMIT, Interrupted, limited
 from spec.conformance.shrinking import fewer
 from spec.invariants.draws import Among, Grid, sample
 from spec.serving.cache import CacheManager
@@ -49,10 +51,7 @@ class Step:
     def on(self, manager: Any) -> Any:
         """Do it; an exception is an answer too."""
         arguments = (self.request, self.tokens) if self.operation in {"reserve", "grow"} else (self.request,)
-        try:
-            return getattr(manager, self.operation)(*arguments)
-        except Exception as error:  # noqa: BLE001  the code of others
-            return _Raised(type(error).__name__)
+        return _called(lambda: getattr(manager, self.operation)(*arguments), str(self))
 
     def __str__(self) -> str:
         return f"{self.operation}({self.request!r}{f', {self.tokens}' if self.tokens else ''})"
@@ -64,6 +63,27 @@ class _Raised:
 
     def __str__(self) -> str:
         return f"raises {self.name}"
+
+
+class _Stopped(Exception):
+    """A call took too much, or ended the program; it is not tried again."""
+
+
+def _called(call: Callable[[], Any], words: str) -> Any:
+    """Make a call; an exception is an answer too.
+
+    Raises:
+        _Stopped: it took too much, or ended the program.
+    """
+    try:
+        return limited(call, TIME_LIMIT)
+    except Interrupted:
+        raise KeyboardInterrupt from None
+    except BaseException as error:  # noqa: BLE001  the code of others
+        fault = stopped(error, TIME_LIMIT)
+        if fault is not None:
+            raise _Stopped(f"{words} {fault.words}") from None
+        return _Raised(type(error).__name__)
 
 
 @dataclass(frozen=True)
@@ -87,6 +107,7 @@ class Trial:
     make: Any
     examples: int
     _told: dict[str, str] | None = field(default=None)
+    _stopped: bool = False
 
     @cached_property
     def operations(self) -> tuple[str, ...]:
@@ -94,18 +115,21 @@ class Trial:
         return tuple(name for name in OPERATIONS if callable(getattr(self.make, name, None)))
 
     def left_out(self) -> set[str]:
-        """Return the sentences that cannot be tried, since an operation is missing."""
+        """Return the sentences that cannot be tried, since an operation is missing or was stopped."""
         left = {name for name, needs in NEEDS.items() if not set(needs) <= set(self.operations)}
-        return set(SENTENCES) if "reserve" not in self.operations else left
+        return set(SENTENCES) if self._stopped or "reserve" not in self.operations else left
 
     def found(self) -> dict[str, str]:
         """Return each broken sentence with its shortest counterexample in words."""
         if self._told is None:
             self._told = {}
-            for run in _runs(self.examples, self.operations):
-                broken = self._broken(run)
-                if broken is not None and broken[0] not in self._told:
-                    self._told[broken[0]] = self._small(run, broken[0])
+            try:
+                for run in _runs(self.examples, self.operations):
+                    broken = self._broken(run)
+                    if broken is not None and broken[0] not in self._told:
+                        self._told[broken[0]] = self._small(run, broken[0])
+            except _Stopped as error:
+                self._told["cache-usage"], self._stopped = str(error), True
         return self._told
 
     def _small(self, run: Run, name: str) -> str:
@@ -128,10 +152,9 @@ class Trial:
     def _broken(self, run: Run) -> tuple[str, str] | None:
         """Return the first sentence that a run breaks, and how."""
         model = CacheManager(run.capacity, run.block_size)
-        try:
-            theirs = self.make(capacity=run.capacity, block_size=run.block_size)
-        except Exception as error:  # noqa: BLE001  the code of others
-            return "cache-usage", f"CacheManager(capacity=..., block_size=...) raises {type(error).__name__}: {error}"
+        theirs = _called(lambda: self.make(capacity=run.capacity, block_size=run.block_size), "CacheManager(...)")
+        if isinstance(theirs, _Raised):
+            return "cache-usage", f"CacheManager(capacity=..., block_size=...) {theirs}"
         for step in run.steps:
             used = model.used
             right, got = step.on(model), step.on(theirs)
@@ -164,18 +187,18 @@ def _answer(step: Step, right: Any, got: Any, model: CacheManager) -> str | None
 
 def _state(step: Step, right: Any, theirs: Any, model: CacheManager, before: int) -> tuple[str, str] | None:
     """Return the sentence that what the manager now says of itself breaks, and how."""
-    used = getattr(theirs, "used", None)
+    used = attribute(theirs, "used")
     if used is not None and used != model.used:
-        said = f"used is {used}; right is {model.used}"
-        if used > model.capacity:
+        said = f"used is {shortened(repr(used))}; right is {model.used}"
+        if isinstance(used, int) and used > model.capacity:
             return "cache-capacity", f"{said}, and no more than {model.capacity} can be"
         if right is None and step.operation in {"reserve", "grow"}:
             return "cache-atomic", f"{said}, as before the refusal" if model.used == before else said
         return "cache-free" if step.operation == "free" else "cache-usage", said
     for name, sentence in COUNTERS.items():
-        said_count, count = getattr(theirs, name, None), getattr(model, name)
+        said_count, count = attribute(theirs, name), getattr(model, name)
         if said_count is not None and said_count != count:
-            return sentence, f"{name} is {said_count}; right is {count}"
+            return sentence, f"{name} is {shortened(repr(said_count))}; right is {count}"
     return None
 
 

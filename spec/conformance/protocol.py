@@ -14,9 +14,10 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import IO, Any, cast
 
-from spec.conformance.answers import Answer, Fault, Nothing, Number, Unsupported, shortened
-from spec.conformance.candidate import TIME_LIMIT, Takes
+from spec.conformance.answers import Answer, Fault, Nothing, Unsupported, number, shortened
+from spec.conformance.candidate import Takes
 from spec.conformance.declared import Unusable, declared
+from spec.conformance.limits import TIME_LIMIT, limit_memory_of
 from spec.solving import Exact, exact_number
 
 STARTS = 16  # how often the program is started before it is given up
@@ -115,6 +116,7 @@ class Program:
             )  # fmt: skip
         except OSError as error:
             raise Unusable(f"{self.title} cannot be started: {error.strerror or error}.") from None
+        limit_memory_of(running.pid)
         self._running, self._lines = running, queue.Queue()
         threading.Thread(target=_listen, args=(running, self._lines), daemon=True).start()
         return running
@@ -205,7 +207,7 @@ def _number(value: Any) -> Answer:
         exact: Exact = exact_number("value", value)
     except TypeError:
         return Fault("type", f"returned {shortened(repr(value))} instead of a number")
-    return Number(exact, rounded=isinstance(value, Decimal) or any(sign in str(value) for sign in ".eE"))
+    return number(exact, rounded=isinstance(value, Decimal) or any(sign in str(value) for sign in ".eE"))
 
 
 def _no_number(text: str) -> Answer:

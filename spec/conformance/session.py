@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import pytest
 
 from spec.conformance import deviations, report
-from spec.conformance.candidate import TIME_LIMIT, Candidate, load
+from spec.conformance.candidate import Candidate, load
 from spec.conformance.declared import Unusable
 from spec.conformance.judging import Skipped
+from spec.conformance.limits import TIME_LIMIT
 from spec.conformance.protocol import Program
 from spec.conformance.suite import EXAMPLES, OTHERS, Check, Failure, Suite, Tally, Useless
 from spec.conformance.wording import sentence, told

@@ -15,9 +15,10 @@ from typing import Any
 from spec.conformance import managing, padding
 from spec.conformance.answers import Fault, attribute
 from spec.conformance.asking import Asked, Values, asked
-from spec.conformance.candidate import TIME_LIMIT, Candidate, Python
+from spec.conformance.candidate import Candidate, Python
 from spec.conformance.declared import Declared, Unusable, known, suggestion
 from spec.conformance.judging import ANOTHER, Failed, Judge, Reply, Skipped
+from spec.conformance.limits import TIME_LIMIT
 from spec.conformance.looks_like import Likeness, looks_like
 from spec.conformance.points import fixing, points
 from spec.conformance.sentences import Adapted, Missing, about, broken, questions_of
@@ -29,6 +30,7 @@ from spec.invariants.draws import Values as Point
 from spec.solving import Exact
 
 EXAMPLES = 40  # points of every check
+SLOW = {"hung", "crashed", "memory"}  # faults that nobody wants to see again and again
 OTHERS = {padding.LAW: padding.SAYS} | managing.SENTENCES  # what is checked and is no law, by its name
 
 
@@ -158,7 +160,7 @@ class Suite:
     def _manager(trial: managing.Trial, name: str) -> Outcome:
         found = trial.found().get(name)
         if found is None:
-            return Skipped("it has no such operation") if name in trial.left_out() else None
+            return Skipped("it has no such operation, or one that was stopped") if name in trial.left_out() else None
         return Failure(name, (name,), managing.SENTENCES[name], told=found)
 
     def agreement(self, one: Asked) -> Outcome:
@@ -181,7 +183,15 @@ class Suite:
         likely = tuple(looks_like(every, self.candidate.declared)) if every else ()
         blamed = next((like.laws for like in likely if like.laws and like.slug != "negative"), (one.law.name,))
         laws = one.laws if len(one.laws) == 1 else blamed
-        return Failure(one.call, laws, one.law.says, point, self.judge.reply(one, point), likely)
+        return Failure(one.call, laws, one.law.says, *self._again(one, point, reply), likely)
+
+    def _again(self, one: Asked, point: Point, first: Reply) -> tuple[Values, Reply]:
+        """Return a small point with the answer there, or the first one where the candidate now answers otherwise."""
+        try:
+            reply = self.judge.reply(one, point)
+        except (Skipped, Failed):
+            return first.values, first
+        return (point, reply) if reply.wrong else (first.values, first)
 
     def _shrunk(self, draws: Draws, values: Point, fails: Callable[[Point], bool]) -> Point:
         if not self.explains:
@@ -196,8 +206,9 @@ class Suite:
             return one.valid(values) and self.judge.reply(one, values).wrong == how
         except Skipped:
             return False
-        except Failed:
-            self.judge.faults.pop(one.name)  # another fault than the one that is made small
+        except Failed as error:
+            if error.fault.kind not in SLOW:
+                self.judge.faults.pop(one.name)  # another fault than the one that is made small
             return False
 
     def _useless(self, one: Asked, fault: Fault, draws: Draws, values: Point) -> Useless:
@@ -216,7 +227,7 @@ class Suite:
                 self.judge.faults[one.name] = first
             return False
 
-        small = values if fault.kind in {"hung", "crashed"} else self._shrunk(draws, values, same)
+        small = values if fault.kind in SLOW else self._shrunk(draws, values, same)
         return Useless(one.name, fault, one.laws, small)
 
     def sentence(self, invariant: Invariant) -> Outcome:
