@@ -3,5 +3,5 @@
 `request` is what comes, `workload`, `draws` and `trace` say where from; `cache` keeps blocks, `host` those that are
 idle, `admission` lets in; `batching` and `scheduler` decide who works when, `timing` how long it takes; `server` puts
 these together, `engine` runs them, and `metrics` says what came of it. `padding` is the closed form of a static
-batch, `incident` the production story.
+batch, `incident` the production story, and `scenarios` other failures with their cures; `watch` looks at a run.
 """

@@ -55,9 +55,32 @@ def test_dates_and_names_of_public_traces_are_understood() -> None:
     ],
 )
 def test_a_bad_line_is_named(lines: list[str], line: int, why: str) -> None:
-    with pytest.raises(BadTrace, match=f"line {line} .*{why}") as error:
+    with pytest.raises(BadTrace, match=rf"line {line}, column \d+ .*{why}") as error:
         read_trace(lines)
     assert error.value.line == line
+
+
+@given(ROWS, st.integers(0, 8), st.integers(0, 2), st.booleans())
+def test_a_complaint_points_at_the_value(rows: list[tuple[int, int, int]], which: int, cell: int, quoted: bool) -> None:  # noqa: FBT001  drawn
+    which %= len(rows)
+    cells: list[list[object]] = [list(row) for row in rows]
+    cells[which][cell] = "x,y" if quoted else "x"
+    table = ["arrival,prompt,output", *(",".join(f'"{c}"' if "," in str(c) else str(c) for c in row) for row in cells)]
+    with pytest.raises(BadTrace) as error:
+        read_trace(table)
+    assert error.value.line == which + 2
+    assert table[which + 1][error.value.column - 1 :].startswith('"x,y"' if quoted else "x")
+    names = ("arrival", "prompt", "output")
+    lines = [json.dumps(dict(zip(names, row, strict=True))) for row in cells]
+    with pytest.raises(BadTrace) as error:
+        read_trace(lines)
+    assert error.value.line == which + 1
+    assert lines[which][error.value.column - 1 :].startswith(f'"{names[cell]}"')
+
+
+def test_a_cell_that_csv_refuses_is_no_request() -> None:
+    with pytest.raises(BadTrace, match="line 2, column 1 is too long"):
+        read_trace(["arrival,prompt,output", "9" * 140_000 + ",2,3"])
 
 
 @pytest.mark.fuzz
