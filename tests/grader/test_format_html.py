@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import tomllib
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -167,6 +168,17 @@ def test_the_page_of_a_class_links_every_sheet_and_key_and_names_nobody() -> Non
         assert {f"{student.student}.html"} == set(files("key", student, "html"))
     assert NAME not in words(page)
     assert writer("html").class_files("sheet", iter(students)) == {}
+
+
+@pytest.mark.meta
+@pytest.mark.parametrize("name", ["html", "pdf"])
+def test_the_extra_that_a_format_names_brings_what_it_needs(name: str) -> None:
+    project = Path(__file__).parents[2] / "pyproject.toml"
+    extras = tomllib.loads(project.read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    assert writer(name).needs
+    assert all(
+        any(wanted.startswith(f"{need}>") for wanted in extras[writer(name).extra]) for need in writer(name).needs
+    )
 
 
 @pytest.mark.slow

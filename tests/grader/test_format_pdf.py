@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from grader.givens import shown
 from grader.sets import Sheet, files
-from grader.sets.formats.pdf import _compiler, expression, mathematics
+from grader.sets.formats.pdf import NoFont, _compiler, expression, mathematics
 from grader.solution import answer, lines
 from spec.index import laws
 from spec.quantities import quantities
@@ -124,6 +124,41 @@ def test_the_file_says_its_title_and_language_and_no_date(either: bytes) -> None
     assert reader.metadata.author is None
     assert reader.metadata.creation_date is None
     assert reader.trailer["/Root"]["/Lang"] == "en"
+
+
+def test_screen_readers_get_tags_and_the_words_of_every_formula(either: bytes) -> None:
+    reader = pypdf.PdfReader(io.BytesIO(either))
+    root: Any = reader.trailer["/Root"]
+    assert root["/MarkInfo"]["/Marked"]
+    assert b"<pdfuaid:part>1</pdfuaid:part>" in root["/Metadata"].get_object().get_data()
+    tags: list[tuple[str, str]] = []
+    rest: list[Any] = [root["/StructTreeRoot"]]
+    while rest:
+        node = rest.pop().get_object()
+        if isinstance(node, dict):  # else the number of a piece of a page
+            children = node.get("/K", [])
+            tags.append((str(node.get("/S")), str(node.get("/Alt", ""))))
+            rest += children if isinstance(children, list) else [children]
+    names = {name for name, _ in tags}
+    key = "/L" in names and "/Table" not in names
+    assert names >= ({"/H1", "/H2", "/L", "/Formula"} if key else {"/H1", "/H2", "/Table", "/TH", "/TD", "/Formula"})
+    spoken = [alt for name, alt in tags if name == "/Formula"]
+    said = [line.text for e in exercises() for part in e.parts for line in lines(e, part)]
+    symbols = [g.symbol for e in exercises() for g in (*e.givens, *(g for p in e.parts for g in p.givens))]
+    assert sorted(spoken) == sorted(said if key else symbols)
+
+
+@pytest.mark.parametrize("kind", ["sheet", "key"])
+def test_letters_that_no_font_has_are_told_in_one_sentence(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    import typst
+
+    bare = typst.Compiler(ignore_system_fonts=True)
+    monkeypatch.setattr("grader.sets.formats.pdf._compiler", lambda: bare)
+    with pytest.raises(NoFont) as caught:
+        pdf(kind, sheet(title="Week \N{CJK UNIFIED IDEOGRAPH-592A}\N{CJK UNIFIED IDEOGRAPH-90CE}"))
+    assert "\N{CJK UNIFIED IDEOGRAPH-592A}" in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert pdf(kind, sheet())
 
 
 @pytest.mark.law

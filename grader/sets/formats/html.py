@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable
-from functools import cache
+from functools import lru_cache
 
 from grader.sets.formats import Files, Format
 from grader.sets.formulas import clauses, letter, with_words
@@ -28,7 +28,7 @@ def escaped(text: str) -> str:
     return html.escape(text)
 
 
-@cache
+@lru_cache(maxsize=1024)
 def mathml(latex: str) -> str:
     """Set a formula in MathML, an element for each clause, so that a long one is broken where a reader would."""
     return "<wbr />".join(map(_clause, clauses(latex)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from grader.sets.formats import Files, Format
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import typst
 
 _TOKEN = re.compile(r"\\[a-zA-Z]+|\\.|\d+(?:\{,\}\d{3})*(?:\.\d+)?|[^\s]")
+_MISSING = re.compile(r'the text `"(.+?)"` could not be displayed')
 _NAMES = {  # commands of LaTeX as Typst writes them; what is not here is called the same, such as a Greek letter
     r"\,": "thin",
     r"\cdot": "dot.op",
@@ -45,10 +46,15 @@ def expression(text: str) -> str:
     return f"#{string(text)};"
 
 
-@cache
+@lru_cache(maxsize=1024)
 def mathematics(latex: str) -> str:
     """Translate a formula of the laws from LaTeX to Typst."""
     return f"${_Formula(latex).all()}$"
+
+
+def equation(latex: str, aloud: str) -> str:
+    """Write a formula into the markup of Typst, with what is read aloud in its place."""
+    return f"#math.equation({mathematics(latex)}.body, alt: {string(aloud)});"
 
 
 class _Formula:
@@ -107,16 +113,42 @@ def _compiler() -> typst.Compiler:
     return typst.Compiler()
 
 
-class Pdf(Format):
-    """Templates in Typst, where `typ` writes a text and `math` a formula, and the compiler."""
+class NoFont(ValueError):
+    """No font that is installed has the letters of a text; the message is one sentence."""
 
-    filters = {"typ": expression, "string": string, "math": mathematics, "letter": letter}  # noqa: RUF012  never changed
+    def __init__(self, stem: str, letters: str) -> None:
+        super().__init__(stem, letters)
+        self.stem, self.letters = stem, letters
+
+    def __str__(self) -> str:
+        return f"no font that is installed has the letters {self.letters} on the sheet {self.stem}; install one"
+
+
+class Pdf(Format):
+    """Templates in Typst, where `typ` writes a text and `math` a formula, and the compiler.
+
+    The files are PDF/UA-1: tagged for screen readers, formulas read aloud as their text.
+    """
+
+    filters = {"typ": expression, "string": string, "math": equation, "letter": letter}  # noqa: RUF012  never changed
     needs = ("typst",)
     extra = "pdf"
 
     def files(self, kind: str, sheet: Sheet, text: str) -> Files:
-        """Return the PDF of a sheet, or of its key; the same text always gives the same bytes."""
-        made = _compiler().compile(text.encode(), format="pdf", timestamp=0)
+        """Return the PDF of a sheet, or of its key; the same text and fonts always give the same bytes.
+
+        Raises:
+            NoFont: a letter would be missing on paper.
+        """
+        import typst
+
+        try:
+            made = _compiler().compile(text.encode(), format="pdf", pdf_standards="ua-1")
+        except typst.TypstError as error:
+            missing = _MISSING.findall(error.diagnostic)
+            if not missing:
+                raise
+            raise NoFont(sheet.stem(kind), "".join(dict.fromkeys(missing))) from None
         if not isinstance(made, bytes):
             raise TypeError(made)
         return {f"{sheet.stem(kind)}.{self.suffix}": made}
