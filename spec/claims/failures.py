@@ -7,6 +7,7 @@ from typing import Any
 
 from spec.claims import Claim, Outcome
 from spec.claims.design_batching import continuous_ends
+from spec.claims.replayed import combination
 from spec.claims.settings import (
     CHAPTER_ACTIVATIONS,
     CHAPTER_MARGIN,
@@ -40,18 +41,6 @@ def _gb(size: Any) -> str:
 
 def _fits_tokens(impl: Any, tokens: int) -> bool:
     return Serving(impl).fits(kv_budget(impl), 1, tokens)
-
-
-def _loosely(impl: Any) -> Outcome:
-    small, large = 1000, 8000
-    alone, full = _fits_tokens(impl, large), 12 * large
-    together = _fits_tokens(impl, full)
-    last = _fits_tokens(impl, full + 7 * small)
-    return Outcome(
-        alone and together and not last,
-        f"12 requests of 8,000 tokens fit: {yes(together)}; after them 6 of 1,000 fit and the seventh does not: "
-        f"{yes(not last)}, and it is an eighth of their size",
-    )
 
 
 def _sum(impl: Any) -> Outcome:
@@ -287,7 +276,7 @@ def _smaller(impl: Any) -> Outcome:
 
 
 CLAIMS = (
-    Claim("C85", SECTION, "Running out of cache depends only loosely on the size of a request.", _loosely),
+    Claim("C85", SECTION, "Running out of cache depends only loosely on the size of a request.", combination),
     Claim("C86", SECTION, "It happens when the caches of all requests together exceed the memory.", _sum),
     Claim("C87", SECTION, "An alert belongs at about 90 % of the KV budget.", _alert),
     Claim(

@@ -34,7 +34,7 @@ def room_of(server: Serving) -> int:
     Raises:
         NoValueError: it holds none.
     """
-    tokens: int = server.token_capacity(kv_budget(server.impl))
+    tokens: int = server.token_capacity(kv_budget(server.impl, server.gpu_name))
     if tokens < 1:
         raise NoValueError(f"token_capacity: there is no cache of {tokens:,} tokens")
     return tokens

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import Any
 
 from spec.catalog import gpu
 from spec.claims import Claim, Outcome
+from spec.claims.replayed import attribution, back_to_40
 from spec.claims.settings import (
     CHAPTER_ACTIVATIONS,
     CHAPTER_WEIGHTS,
@@ -162,29 +162,6 @@ def _full_batch(_: Any) -> Outcome:
     )
 
 
-def _attribution(impl: Any) -> Outcome:
-    """Take the queue in order with and without a check of memory; a static batch is padded to its longest."""
-    capacity: int = Serving(impl).token_capacity(kv_budget(impl, "a100-40gb"))
-
-    def static(lengths: Sequence[int]) -> int:
-        return max(lengths, default=0) * len(lengths)
-
-    def admitted(size: Callable[[Sequence[int]], int]) -> int:
-        taken: list[int] = []
-        for length in queue:
-            if size([*taken, length]) <= capacity:
-                taken.append(length)
-        return size(taken)
-
-    queue = [length + LONGEST_OUTPUT for length in QUEUE]
-    safe_alone, safe_with_static = sum(queue) <= capacity, admitted(static) <= capacity
-    return Outcome(
-        general=safe_alone and not safe_with_static,
-        computed=f"of {text(capacity)} tokens, {len(queue)} documents take {static(queue):,} in a static batch and "
-        f"{sum(queue):,} in a continuous one; with admission by tokens {admitted(static):,} and {admitted(sum):,}",
-    )
-
-
 def _joins_if_it_fits(impl: Any) -> Outcome:
     at, budget = Serving(impl), kv_budget(impl, "a100-40gb")
     prompt = 6_000
@@ -199,21 +176,6 @@ def _joins_if_it_fits(impl: Any) -> Outcome:
         computed=f"prompts of {prompt:,} admit {text(by_prompt)}, which grow to {text(by_prompt * final)} of "
         f"{text(at.token_capacity(budget))} tokens with outputs of {LONGEST_OUTPUT * 4:,}; reserving both admits "
         f"{text(reserved)}",
-    )
-
-
-def _back_to_40(impl: Any) -> Outcome:
-    at, budget = Serving(impl), kv_budget(impl, "a100-40gb")
-    capacity, in_use, largest = at.token_capacity(budget), 0, 0
-    for length in sorted(QUEUE):
-        reservation = length + LONGEST_OUTPUT
-        in_use += reservation if in_use + reservation <= capacity else 0
-        largest = max(largest, reservation)
-    return Outcome(
-        general=at.fits(budget, 1, largest) and in_use <= capacity,
-        computed=f"the largest reservation is {largest:,} of {text(capacity)} tokens on 40 GB, and those admitted "
-        f"together take {in_use:,}; the bandwidth falls to "
-        f"{percent(gpu('a100-40gb').bandwidth.base / gpu('a100-80gb').bandwidth.base)}",
     )
 
 
@@ -266,7 +228,7 @@ CLAIMS = (
         "C9",
         "story",
         "Continuous batching was the cure for running out of memory.",
-        _attribution,
+        attribution,
     ),
     Claim(
         "C10",
@@ -275,5 +237,5 @@ CLAIMS = (
         _joins_if_it_fits,
         "its cache means the prompt and the longest output",
     ),
-    Claim("C11", "story", "Back on 40 GB cards, nothing ran out of memory any more.", _back_to_40),
+    Claim("C11", "story", "Back on 40 GB cards, nothing ran out of memory any more.", back_to_40),
 )

@@ -9,8 +9,9 @@ from typing import Any
 
 from spec.claims import Claim, Outcome
 from spec.claims.definite import missing
-from spec.claims.servers import budget, fitting, gigabytes, kv_of, ms, realistic, throughput, times
+from spec.claims.servers import budget, fitting, gigabytes, kv_of, ms, throughput, times
 from spec.claims.settings import GB, Serving, percent
+from spec.claims.under_load import smaller_batch
 
 SECTION = "trade-offs"
 CONTEXTS = (2048, 4096, 8192, 16384, 32768)
@@ -38,20 +39,6 @@ def _larger_batch(impl: Any) -> Outcome:
         up,
         f"4,096 tokens, batch 1 to 25: {float(rates[0]):.0f} to {float(rates[-1]):.0f} tok/s, "
         f"a token takes {ms(steps[0])} to {ms(steps[-1])}",
-    )
-
-
-def _smaller_batch(impl: Any) -> Outcome:
-    server, prompt, output = realistic(impl), 300, 200
-    token = {b: server.decode_step_time(b, prompt + output // 2) for b in (1, 8)}
-    service = server.prefill_time(prompt) + (output - 1) * token[1]
-    load = impl.mean_concurrency(arrival_rate=1, service_time=service)
-    quicker = token[1] < token[8]
-    return Outcome(
-        quicker and load < 1,
-        f"1 request/s of {prompt} + {output} tokens loads one slot {float(load):.2f} times, so its queue grows without "
-        f"end; a token alone takes {ms(token[1])} instead of {ms(token[8])} in a batch of 8",
-        assuming=quicker,
     )
 
 
@@ -111,7 +98,7 @@ CLAIMS = (
         "C115",
         SECTION,
         "A smaller batch gives a lower latency.",
-        _smaller_batch,
+        smaller_batch,
         assumption="nobody waits: it is the time per token, not the whole latency",
     ),
     Claim("C116", SECTION, "Static batching does for sequences of uniform length.", _uniform_lengths),

@@ -28,9 +28,9 @@ DOCUMENT, ANSWER, NOTE = 3840, 256, 64
 SATURATED, BUSY = 100, (Fraction(60, 100), Fraction(70, 100))
 
 
-def _server(impl: Any, scheduler: Scheduler) -> Server:
+def _server(impl: Any, scheduler: Scheduler, slots: int = SLOTS) -> Server:
     at = realistic(impl)
-    return Server(timing_of(at), room_of(at), batching=Continuous(SLOTS), scheduler=scheduler)
+    return Server(timing_of(at), room_of(at), batching=Continuous(slots), scheduler=scheduler)
 
 
 def _chat(impl: Any, rate: int, scheduler: Scheduler) -> Metrics:
@@ -101,4 +101,22 @@ def mostly_decode(impl: Any) -> Outcome:
         f"of the busy time at 60 and 70 % of what a server carries, decode is {shown[0]} after prompts of "
         f"{text(DOCUMENT)} tokens with outputs of {ANSWER}, {shown[1]} with outputs of {NOTE}",
         min(long) > half,
+    )
+
+
+def smaller_batch(impl: Any) -> Outcome:
+    """Measure latencies with few slots and with more, at a rate that one slot does not carry."""
+    server, prompt, output = realistic(impl), 300, 200
+    service = server.prefill_time(prompt) + (output - 1) * server.decode_step_time(1, prompt + output // 2)
+    load = impl.mean_concurrency(arrival_rate=1, service_time=service)
+    requests = Workload((Phase(ENDLESS, 1),), Fixed(prompt), Fixed(output)).requests(SEED, REQUESTS)
+    runs = {slots: measured(_server(impl, PrefillFirst(), slots), requests) for slots in (1, 2, 8)}
+    latencies = [run.latency.mean for run in runs.values() if run.latency]
+    token = [run.tpot.mean for run in runs.values() if run.tpot]
+    shown = ", ".join(f"{text(time)} s with {slots}" for slots, time in zip(runs, latencies, strict=True))
+    return Outcome(
+        latencies == sorted(latencies),
+        f"1 request/s of {prompt} + {output} tokens loads one slot {float(load):.2f} times; the mean of {REQUESTS} "
+        f"requests takes {shown} slots, and a token after the first {ms(token[0])} with 1 and {ms(token[-1])} with 8",
+        token[0] < token[-1],
     )
