@@ -18,7 +18,7 @@ from grader.exercise import Exercise
 from grader.givens import shown
 from grader.sets import files, rendered, writer
 from grader.sets.formats.html import mathml
-from grader.sets.formulas import clauses
+from grader.sets.formulas import WORDS, clauses
 from grader.solution import answer, lines
 from spec.index import laws
 from spec.quantities import quantities
@@ -137,6 +137,7 @@ def test_every_law_and_letter_becomes_mathematics_without_a_trace_of_latex() -> 
         assert not re.search(r"[\\{}$]", words(found)), formula
         numbers = [n.replace("{,}", ",") for n in re.findall(r"\d+(?:\{,\}\d{3})*(?:\.\d+)?", formula)]
         assert [words(e) for e in found.iter() if str(e.tag).endswith("mn")] == numbers
+        assert [word for _, word in WORDS.findall(formula) if word not in words(found)] == []
 
 
 def test_words_in_formulas_are_text_whatever_they_hold() -> None:
