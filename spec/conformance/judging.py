@@ -144,11 +144,12 @@ class Judge:
         says = self.candidate.declared
         if says.exact or not (isinstance(answer, Nothing) or (isinstance(answer, Number) and answer.rounded)):
             return False
+        if (asked.counts or isinstance(answer, Nothing)) and not any(says.blurred(n, values[n]) for n in asked.given):
+            return False
         near = [right, *self._moved(asked, values, LAST_DIGITS)]
         found = [Fraction(value) for value in near if not isinstance(value, Infeasible)]
         if isinstance(answer, Nothing):
-            none = len(found) < len(near) or (asked.counts and any(_fraction(value) for value in found))
-            return none and any(says.blurred(name, values[name]) for name in asked.given)
+            return len(found) < len(near) or (asked.counts and any(_fraction(value) for value in found))
         if not found:
             return False
         if len(found) < len(near) and known()[asked.name].domain.low is not None:

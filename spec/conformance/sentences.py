@@ -6,16 +6,18 @@ through rounding alone, and a wrong number stays wrong.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from typing import Any
 
 from spec.conformance.answers import Nothing
 from spec.conformance.asking import Asked, Values
 from spec.conformance.judging import Judge, Reply, Skipped
-from spec.invariants import Invariant, true
+from spec.invariants import Invariant, written
+from spec.invariants.derived import of_law
 from spec.invariants.draws import sample
 from spec.invariants.reference import Reference, Unanswered, questions
+from spec.laws import Law
 from spec.solving import Infeasible, OutsideDomain
 
 FEW = 4  # points that show what a sentence asks
@@ -90,17 +92,7 @@ def questions_of(invariant: Invariant) -> Mapping[tuple[str, frozenset[str]], st
     return {question: questions()[question].name for question in impl.asked}
 
 
-@cache
-def _by_name() -> Mapping[str, Sequence[Invariant]]:
-    found: dict[str, list[Invariant]] = {}
-    for invariant in true():
-        for name in invariant.about:
-            found.setdefault(name, []).append(invariant)
-    return found
-
-
-def about(names: Sequence[str]) -> list[Invariant]:
-    """Return the sentences that exercise none but these functions."""
-    known = set(names)
-    found = dict.fromkeys(i for name in names for i in _by_name().get(name, ()))
-    return [invariant for invariant in found if known.issuperset(invariant.about)]
+def about(names: Collection[str], of: Collection[Law]) -> list[Invariant]:
+    """Return the true sentences that exercise none but these functions; of the derived ones those of some laws."""
+    had, every = frozenset(names), [*written(), *(one for law in of for one in of_law(law))]
+    return [one for one in every if one.refuted is None and one.about and had.issuperset(one.about)]

@@ -123,11 +123,15 @@ class Suite:
         for one in self.asked:
             words = one.law.says if len(one.laws) == 1 else f"{one.law.says} (from {', '.join(one.laws)})"
             yield Check(one.call, one.laws, words, partial(self.agreement, one))
-        for invariant in about(sorted({name for name, _ in self.adapted.single})):
+        for invariant in self._sentences():
             laws = tuple(dict.fromkeys(law for _, law in self._asks(invariant)))
             if laws and (not self.only or not self.only.isdisjoint(laws)):
                 yield Check(invariant.id, laws, invariant.says, partial(self.sentence, invariant), direct=False)
         yield from self._others()
+
+    def _sentences(self) -> list[Invariant]:
+        single = self.adapted.single
+        return about({name for name, _ in single}, list(dict.fromkeys(one.law for one in single.values())))
 
     def _asks(self, invariant: Invariant) -> list[tuple[object, str]]:
         """Return those questions of a sentence that the candidate answers, each with its law."""

@@ -59,10 +59,16 @@ def invariants() -> tuple[Invariant, ...]:
     from spec.invariants.derived import derived
 
     found: dict[str, Invariant] = {}
-    for invariant in [*_written(), *derived()]:
+    for invariant in [*written(), *derived()]:
         if found.setdefault(invariant.id, invariant) is not invariant:
             raise ValueError(f"two invariants are named {invariant.id}")
     return tuple(found.values())
+
+
+@cache
+def written() -> tuple[Invariant, ...]:
+    """Return those that are written in the modules of this folder."""
+    return tuple(_written())
 
 
 def _written() -> Iterator[Invariant]:

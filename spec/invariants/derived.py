@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from itertools import combinations
 from typing import Any
 
@@ -30,25 +31,30 @@ NUMBERED = {
 
 def derived() -> Iterator[Invariant]:
     """Give them for every law, each with the numbers of the catalogue that it is."""
-    for invariant in _of_every_law():
-        yield replace(invariant, also=NUMBERED.get(invariant.id, ()))
-
-
-def _of_every_law() -> Iterator[Invariant]:
     for law in laws().values():
-        unknowns = [law.left.name] if law.is_identity else _solved(law)
-        for gives in unknowns:
-            for name in law.symbols:
-                if name != gives and law.senses[name] is not None:
-                    yield _monotone(law, gives, name)
-        if law.is_identity:
-            for name in _solved(law):
-                if name != law.left.name:
-                    yield _inverse(law, name)
-        else:
-            for one, other in combinations(unknowns, 2):
-                yield _galois(law, one, other)
-            yield from (_extreme(law, name) for name in unknowns)
+        yield from of_law(law)
+
+
+@cache
+def of_law(law: Law) -> tuple[Invariant, ...]:
+    """Return those of one law; finding how a law is solved takes a while, so they are made once."""
+    return tuple(replace(one, also=NUMBERED.get(one.id, ())) for one in _of_law(law))
+
+
+def _of_law(law: Law) -> Iterator[Invariant]:
+    unknowns = [law.left.name] if law.is_identity else _solved(law)
+    for gives in unknowns:
+        for name in law.symbols:
+            if name != gives and law.senses[name] is not None:
+                yield _monotone(law, gives, name)
+    if law.is_identity:
+        for name in _solved(law):
+            if name != law.left.name:
+                yield _inverse(law, name)
+    else:
+        for one, other in combinations(unknowns, 2):
+            yield _galois(law, one, other)
+        yield from (_extreme(law, name) for name in unknowns)
 
 
 def _solved(law: Law) -> list[str]:
