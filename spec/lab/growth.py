@@ -11,7 +11,7 @@ from typing import Any
 from spec.catalog import model
 from spec.claims import Outcome
 from spec.claims.servers import gigabytes, kv_of
-from spec.claims.settings import CHAPTER_WEIGHTS, GIB
+from spec.claims.settings import CHAPTER_WEIGHTS, GIB, text
 from spec.lab.step import Step, claim
 
 LENGTHS = (512, 1024, 2048, 4096, 8192)
@@ -46,7 +46,7 @@ def _per_layer(impl: Any) -> Outcome:
     layer = impl.attention_scores_per_layer(attention_scores_per_head=head, heads=heads)
     return Outcome(
         head == CONTEXT * CONTEXT and layer == heads * CONTEXT * CONTEXT,
-        f"{head:,} scores in a head and {layer:,} in the {heads} heads of a layer at {CONTEXT:,} tokens",
+        f"{text(head)} scores in a head and {text(layer)} in the {heads} heads of a layer at {CONTEXT:,} tokens",
     )
 
 
@@ -64,7 +64,7 @@ def _fitted(impl: Any) -> Outcome:
 
 def _per_token(impl: Any) -> Outcome:
     found = {name: kv_of(impl, name) for name in CACHED}
-    return Outcome(found == CACHED, ", ".join(f"{name} {int(value):,}" for name, value in found.items()) + " B/token")
+    return Outcome(found == CACHED, ", ".join(f"{name} {text(value)}" for name, value in found.items()) + " B/token")
 
 
 def _cache(impl: Any, context: int) -> Any:
@@ -76,13 +76,14 @@ def _additive(impl: Any) -> Outcome:
     whole, parts = _cache(impl, 1037), _cache(impl, 1000) + _cache(impl, 37)
     return Outcome(
         set(ratios) == {2} and whole == parts,
-        f"{_listed(ratios)} times the cache at each doubling; 1,000 and 37 tokens {parts:,} bytes, 1,037 {whole:,}",
+        f"{_listed(ratios)} times the cache at each doubling; 1,000 and 37 tokens take {text(parts)} bytes, and 1,037 "
+        f"{text(whole)}",
     )
 
 
 def _two_gib(impl: Any) -> Outcome:
     size = _cache(impl, CONTEXT)
-    return Outcome(size == 2**31, f"{size:,} bytes = {float(Fraction(size) / GIB):g} GiB = {gigabytes(size, 3)}")
+    return Outcome(size == 2**31, f"{text(size)} bytes = {float(Fraction(size) / GIB):g} GiB = {gigabytes(size, 3)}")
 
 
 def _contrast(impl: Any) -> Outcome:

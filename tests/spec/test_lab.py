@@ -15,10 +15,10 @@ from spec.catalog import gpu, model
 from spec.claims import Claim, settings
 from spec.claims.design_batching import mean
 from spec.index import laws
-from spec.invariants.reference import Reference
+from spec.invariants.reference import Reference, questions
 from spec.lab import STEPS, growth, memory
 from spec.laws import Law
-from spec.mutants import Misread
+from spec.mutants import Misread, mutants
 from spec.serving import engine
 from spec.serving.admission import Admission
 from spec.serving.batching import Static
@@ -30,6 +30,7 @@ from spec.solving import Exact, Infeasible
 pytestmark = pytest.mark.meta
 
 CLAIMS = {int(claim.id): claim for step in STEPS for claim in step.claims}
+SAMPLED = 24  # every so many mutants, one
 GROUPS = [3, 3, 2, 4, 3, 3, 3, 3, 3, 3, 3, 3, 2]  # claims of each step, as the chapter groups its steps
 
 MEASURED = {
@@ -178,6 +179,7 @@ def wrong_laws() -> dict[str, tuple[int, Callable[[], Any]]]:
         "the full matrix instead of the causal half": (29, slip("prefill_attention_flops", "full-matrix")),
         "one operation for a multiply and an add": (22, slip("flops_per_token", "one-operation")),
         "no attention in prefill": (29, slip("prefill_flops", "attention-forgotten")),
+        "a step for the first token in the break-even": (38, slip("break_even", "first-token-decoded")),
         "no memory floor in prefill": (27, slip("prefill_time", "compute-only")),
     }
 
@@ -257,3 +259,18 @@ def test_without_a_law_a_claim_that_rests_on_it_fails_with_a_reason(claim: Claim
     lawless = {9, 10, 11, 12, 18, 19, 20, 21}
     assert found.general == (int(claim.id) in lawless)
     assert found.general or found.computed.startswith("cannot be computed: ")
+
+
+@pytest.mark.slow
+def test_under_every_slip_and_a_sample_of_mutants_every_claim_has_an_outcome() -> None:
+    asked: dict[str, list[int]] = {}
+    for number in CLAIMS:
+        impl = Reference()
+        outcome_of(number, impl)
+        for question in impl.asked:
+            asked.setdefault(questions()[question].name, []).append(number)
+    for name, numbers in asked.items():
+        law = laws()[name]
+        wrong = [law.with_slip(slip) for slip in law.slips] + [mutant.faulty for mutant in mutants(law)[::SAMPLED]]
+        for faulty in wrong:
+            assert all(outcome_of(number, Reference({name: faulty})).computed for number in set(numbers))
