@@ -83,7 +83,10 @@ class Platform:
         shutil.rmtree(self.root / "results", ignore_errors=True)
         done = subprocess.run(
             [self.root / "run_autograder"], cwd=self.root, capture_output=True, text=True, check=False,
-            env={"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "AUTOGRADER_ROOT": str(self.root)},
+            env={
+                "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "AUTOGRADER_ROOT": str(self.root),
+                "PYTHONPATH": str(self.root / "submission"),  # of an image that was set up carelessly
+            },
         )  # fmt: skip
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
         return valid(json.loads((self.root / "results" / "results.json").read_text(encoding="utf-8")))
@@ -213,7 +216,7 @@ def test_what_cannot_be_read_is_told(platform: Platform) -> None:
         ({"a.bin": bytes(range(256)) * 99, f"{ADA}.csv": bytes(range(256)) * 99}, f"{ADA}.csv"),
         ({f"{ADA}.ipynb": b"\xff\xfe\x00"}, f"{ADA}.ipynb: "),
         ({f"{ADA}.json": "[" * 100_000}, "nested too deeply"),
-        ({f"{ADA}.toml": "x" * (17 << 20)}, "larger than 16 MiB"),
+        ({f"{ADA}.csv": "x" * (17 << 20)}, "larger than 16 MiB"),
         ({f"{ADA}.csv": "x" * (15 << 20)}, "longer than 64 KiB"),
     ],
 )
@@ -338,6 +341,7 @@ def test_the_same_class_gives_the_same_bundle_and_the_sheets_hold_nothing_of_it(
         names = archive.namelist()
         assert {"setup.sh", "run_autograder", "README.md", "key.json"} <= set(names)
         assert "2 points" in archive.read("README.md").decode()
+        assert {info.date_time for info in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
         modes = {name: archive.getinfo(name).external_attr >> 16 & 0o777 for name in names}
     assert {name for name, mode in modes.items() if mode & 0o111} == {"setup.sh", "run_autograder"}
 

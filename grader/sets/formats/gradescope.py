@@ -25,7 +25,6 @@ MODULES = (
     *("grader/tables.py", "spec/__init__.py", "spec/units.py"),
 )
 NOT_NEEDED = "policy_file.py"  # reads set files; a key has its policy in it
-DATE = (1980, 1, 1, 0, 0, 0)  # of every file: the same class gives the same bytes
 SCRIPT, PLAIN = 0o100755 << 16, 0o100644 << 16
 
 PYTHON = """\
@@ -99,7 +98,7 @@ def _zipped(scripts: dict[str, bytes], files: dict[str, bytes]) -> bytes:
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as bundle:
         for mode, some in ((SCRIPT, scripts), (PLAIN, files)):
             for name, data in some.items():
-                info = zipfile.ZipInfo(name, DATE)
+                info = zipfile.ZipInfo(name)  # dated 1980, so that the same class gives the same bytes
                 info.external_attr, info.create_system, info.compress_type = mode, 3, zipfile.ZIP_DEFLATED
                 bundle.writestr(info, data)
     return content.getvalue()
