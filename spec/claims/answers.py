@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from spec.catalog import gpu, model
+from spec.catalog import model
 from spec.claims import Claim, Outcome
 from spec.claims.servers import (
     THIRTY_TWO_K,
@@ -15,13 +15,12 @@ from spec.claims.servers import (
     fitting,
     gigabytes,
     kv_of,
-    ms,
     realistic,
-    throughput,
     times,
     tokens,
 )
 from spec.claims.settings import GB, Serving, first, percent
+from spec.claims.under_load import fewer_sequences
 
 SECTION = "answers"
 SHORT, LONG, VERY_LONG = 4096, 8192, 16384
@@ -183,23 +182,6 @@ def _nothing_starts(impl: Any) -> Outcome:
     )
 
 
-def _fewer_sequences(impl: Any) -> Outcome:
-    server = realistic(impl)
-    rates = {n: throughput(server, n, SHORT) for n in (6, 12, 25)}
-    faster = gpu(server.gpu_name).quantities()["compute"] * 2
-    prefill = impl.prefill_time(
-        prefill_flops=server.prefill_flops(SHORT),
-        prefill_bytes=server.prefill_bytes(SHORT),
-        **server.rates | {"compute": faster, "mfu": server.mfu, "mbu": server.mbu},
-    )
-    shown = ", ".join(f"{float(rate):.0f} tok/s by {n}" for n, rate in rates.items())
-    return Outcome(
-        rates[12] >= rates[25] and prefill >= server.prefill_time(SHORT),
-        f"sequences of 4,096 tokens: {shown}, so fewer drain the queue more slowly; twice the compute brings a prefill "
-        f"from {ms(server.prefill_time(SHORT), 0)} to {ms(prefill, 0)}",
-    )
-
-
 def _exact_halves(impl: Any) -> Outcome:
     kv = kv_of(impl)
     binary = Fraction(budget(impl), GB) * 2**30
@@ -293,7 +275,7 @@ CLAIMS = (
         "C153",
         SECTION,
         "Such a queue calls for fewer sequences or more memory, and not for compute.",
-        _fewer_sequences,
+        fewer_sequences,
         contradicts=("C26",),
     ),
     Claim(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -119,4 +120,25 @@ def smaller_batch(impl: Any) -> Outcome:
         f"1 request/s of {prompt} + {output} tokens loads one slot {float(load):.2f} times; the mean of {REQUESTS} "
         f"requests takes {shown} slots, and a token after the first {ms(token[0])} with 1 and {ms(token[-1])} with 8",
         token[0] < token[-1],
+    )
+
+
+def fewer_sequences(impl: Any) -> Outcome:
+    """Try what is advised on a server whose cache is full: fewer sequences, more memory and more compute."""
+    at, rate = realistic(impl), Fraction(13, 10)
+    requests = Workload((Phase(ENDLESS, rate),), Fixed(DOCUMENT), Fixed(ANSWER)).requests(SEED, REQUESTS)
+    timing, quicker, room = timing_of(at), timing_of(replace(at, mfu=2 * at.mfu)), room_of(at)
+    tried = {
+        "nothing changed": Server(timing, room),
+        "12 sequences": Server(timing, room, batching=Continuous(12)),
+        "6 sequences": Server(timing, room, batching=Continuous(6)),
+        "twice the memory": Server(timing, 2 * room),
+        "twice the compute": Server(quicker, room),
+    }
+    waits = [run.ttft.p99 for run in (measured(server, requests) for server in tried.values()) if run.ttft]
+    before, twelve, six, memory, compute = waits
+    return Outcome(
+        max(six, twelve, memory) < before <= compute,
+        f"99 % of the first tokens of {text(DOCUMENT)} + {ANSWER} tokens at {text(rate)}/s come within "
+        + ", ".join(f"{text(wait)} s with {name}" for name, wait in zip(tried, waits, strict=True)),
     )

@@ -73,6 +73,13 @@ NUMBERS = {
     "C148": ("1.07x alone", "1.53x by 8", "2.00x by 16"),
     "C149": ("1.07x", "1.57x", "2.09x", "2.62x", "1.24x"),
     "C151": ("3.79 %", "62 at 1, 88 at 128, 155 at 256"),
+    "C153": (
+        "6.14 s with nothing",
+        "18 s with 12",
+        "50.6 s with 6",
+        "1.24 s with twice the memory",
+        "0.44 s with twice",
+    ),
     "C154": ("25 to 12 and 27 to 13",),
     "C155": ("17.2 GB", "4.62 s"),
     "C157": ("25 sequences to 50",),
