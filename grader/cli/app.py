@@ -13,7 +13,10 @@ import click
 from grader import __version__
 from grader.cli.output import examples, print_json
 
-COMMANDS = ("list", "new", "show", "submit", "hint", "solution", "calc", "diagnose", "claims", "lab", "check", "set")
+COMMANDS = (
+    *("list", "new", "show", "submit", "hint", "solution", "calc", "diagnose", "claims", "lab", "check"),
+    *("set", "report", "regrade", "export", "forget"),
+)
 UNUSABLE = 2  # a usage error, or an answer, a file or a ledger that cannot be read
 INTERRUPTED = 130
 

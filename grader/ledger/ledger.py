@@ -155,12 +155,13 @@ class Ledger:
                 newest = row
         return newest and self.current(newest)
 
-    def current(self, row: Posed) -> Exercise:
-        """Return what answers to a posed exercise are judged by: its newest record."""
+    def current(self, row: Posed, number: int | None = None) -> Exercise:
+        """Return what answers to a posed exercise are judged by: its newest record, or that at a row of a number."""
         newest: Posed | Amendment = row
         amended = self._select(Amendment, student=row.student, family=row.family, seed=row.seed, revision=row.revision)
         for newer in amended:
-            newest = newer
+            if number is None or newer.number < number:
+                newest = newer
         try:
             return newest.exercise
         except (ValueError, TypeError, KeyError, AttributeError) as error:
@@ -245,6 +246,10 @@ class Ledger:
         for row in self._select(Submission, student=student, family=family):
             yield row, again.get(row.number, row)
 
+    def students(self) -> list[str]:
+        """Return everybody of whom something is kept, sorted."""
+        return sorted(unpack(name) for (name,) in self._database.read("SELECT DISTINCT student FROM posed"))
+
     def posings(self, student: str | None = None, family: str | None = None) -> Iterator[Posed]:
         """Give what was posed, oldest first."""
         return self._select(Posed, student=student, family=family)
@@ -299,6 +304,11 @@ class Ledger:
                 self._database.erase(tables, name)
         self._database.scrub()
         return erased
+
+    def last_erasure(self) -> str:
+        """Return the receipt of the newest erasure; empty where nobody was ever forgotten."""
+        row = self._database.first(_LAST_ERASURE)
+        return row[0] if row else ""
 
     def verify(self) -> list[Fault]:
         """Return what was damaged or tampered with; nothing where the ledger is as it was written."""
