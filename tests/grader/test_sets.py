@@ -335,8 +335,8 @@ def test_a_format_stands_in_its_templates_and_its_writer_and_nowhere_else() -> N
     root = Path(grader.__file__).parent
     for name in format_names():
         own = {folder() / f"sheet.{name}.j2", folder() / f"key.{name}.j2", root / "sets" / "formats" / f"{name}.py"}
-        assert {p for p in folder().glob(f"*.{name}.*") if not p.name.startswith("report.")} <= own
-        # Answers that come back and reports have formats of their own, which may be called the same.
+        # Answers that come back, reports and simulations have formats of their own, which may be called the same.
+        assert {*folder().glob(f"sheet.{name}.*"), *folder().glob(f"key.{name}.*")} <= own
         searched = [*(root / "sets").rglob("*.py"), root / "cli" / "set.py"]
         elsewhere = {p for p in searched if re.search(rf"""["']\.?{name}["']""", p.read_text("utf-8"))}
         assert elsewhere - own <= ({root / "cli" / "set.py"} if name == "md" else set())  # the default
