@@ -111,8 +111,12 @@ STEPS = (
             claim(
                 19, "Of 64 jobs in 8 slots, continuous batching uses 90 % and more, static 60 % at most.", _utilisation
             ),
-            claim(20, "It is done sooner, and every slot is full until there is nobody to refill it.", _span),
-            claim(21, "Jobs end sooner in the mean, and none of these later.", _no_later),
+            claim(
+                20,
+                "Continuous batching is done sooner, and its slots are full until nobody waits to refill them.",
+                _span,
+            ),
+            claim(21, "Under it jobs end sooner in the mean, and none of these later.", _no_later),
         ),
         note="No job can end later where all steps take equally long; where a step grows with its batch, one can.",
     ),

@@ -112,11 +112,13 @@ STEPS = (
     Step(
         "The time to the first token",
         (
-            claim(28, "It grows with the prompt, nearly on a straight line.", _about_linear),
+            claim(28, "The time to the first token grows with the prompt, nearly on a straight line.", _about_linear),
             claim(
                 29, "A doubled prompt takes two to 2.2 times as long, and the longest over 2.1: attention.", _doubled
             ),
-            claim(30, "Ten times a prompt takes over five times as long, but below the ridge it costs no more.", _flat),
+            claim(
+                30, "A prompt of 1,000 takes over five times as long as one of 100, but that no longer than 50.", _flat
+            ),
         ),
     ),
     Step(

@@ -113,7 +113,7 @@ STEPS = (
             claim(
                 25, "Decode takes over a hundred times as long a token as prefill, at the peak rates.", _over_hundred
             ),
-            claim(26, "That is the ridge of the GPU, within a tenth.", _near_ridge),
+            claim(26, "That ratio is the ridge of the GPU, within a tenth.", _near_ridge),
             claim(27, "Below the ridge the ratio is the length of the prompt.", _short),
         ),
         note="Over a hundred holds at the peak rates only; the lower rates that servers reach bring it just below.",

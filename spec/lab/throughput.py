@@ -90,7 +90,7 @@ STEPS = (
         "A larger batch",
         (
             claim(34, "Eight sequences of 3,072 tokens make 4.6 times the tokens of one.", _gain),
-            claim(35, "Each of their tokens takes 1.75 times as long.", _cost),
+            claim(35, "Each token of those eight takes 1.75 times as long.", _cost),
             claim(36, "Gain times slowdown is the batch, and the gain is what cache and weights say.", _trade),
         ),
         note="The gain of 4.6 belongs to contexts near 3,000 tokens and to multi-head attention.",
