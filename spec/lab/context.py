@@ -117,7 +117,9 @@ STEPS = (
                 29, "A doubled prompt takes two to 2.2 times as long, and the longest over 2.1: attention.", _doubled
             ),
             claim(
-                30, "A prompt of 1,000 takes over five times as long as one of 100, and that hardly longer than 50.", _flat
+                30,
+                "A prompt of 1,000 takes over five times as long as one of 100, and that hardly longer than 50.",
+                _flat,
             ),
         ),
     ),
