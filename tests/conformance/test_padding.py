@@ -38,7 +38,7 @@ def test_the_definition_is_obeyed_exactly_or_in_floats(function: Any) -> None:
         (lambda lengths: 100 - 100 * sum(lengths) / len(lengths) / max(lengths), "percent for a share"),
         (lambda lengths: 1 / sum(lengths), None),
     ],
-    ids=str,
+    ids=["over-useful", "useful", "tokens", "percent", "no-share"],
 )
 def test_a_wrong_share_is_told_by_a_short_batch(function: Any, words: str | None) -> None:
     (failure,) = found(function).failures
