@@ -120,8 +120,9 @@ def _checked(law: Law, name: str, body: Body) -> Formula:
             return None
         values = known | {name: value}
         exact = {n: _plain(v) for n, v in values.items()}
-        if any((c.missed_by(exact) or 0) > JUST * max(exact.values()) for c in law.conditions):
-            return None
+        for condition in law.conditions:
+            if (condition.missed_by(exact) or 0) > JUST * max(exact[n] for n in condition.names):
+                return None
         try:
             right(**values)
         except ZeroDivisionError:  # a pole

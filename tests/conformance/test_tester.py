@@ -27,7 +27,7 @@ from tests.conformance.floats import Floats
 from tests.conformance.mutants import Row, Trials, main, mutants_judged, slips_judged, table
 from tests.problems.seeds import DEEP
 
-pytestmark = [pytest.mark.meta]
+pytestmark = [pytest.mark.fuzz]
 
 # What is right, with the arithmetic of ordinary programs
 
