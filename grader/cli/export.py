@@ -7,7 +7,8 @@ import os
 import click
 
 from grader.cli import options
-from grader.cli.output import Refused, aside, examples
+from grader.cli.giving import give
+from grader.cli.output import aside, examples
 from grader.cli.records import records
 
 
@@ -39,12 +40,4 @@ def command(student: str | None, kind: str, out: str | None, ledger: str | None)
     if not rows:
         aside(f"Nothing is stored of {name}.")
     text = as_json(name, rows) if kind == "json" else as_csv(rows)
-    if out is None:
-        click.echo(text, nl=False)
-        return
-    try:
-        with open(out, "w", encoding="utf-8", errors="backslashreplace", newline="") as file:  # noqa: PTH123  as typed
-            file.write(text)
-        click.echo(f"{len(rows)} rows of {name} are in {out}.")
-    except (OSError, ValueError) as error:
-        raise Refused(f"{out} cannot be written: {getattr(error, 'strerror', None) or error}.") from error
+    give(text, out, f"{len(rows)} rows of {name} are in {out}.")

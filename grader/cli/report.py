@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli import options
+from grader.cli.giving import give
 from grader.cli.output import Refused, examples, print_json
 from grader.cli.records import records
 from grader.reporting.groupings import GROUPINGS
@@ -75,9 +76,9 @@ def command(
     elif not report.students:
         click.echo("Nothing was answered yet, so there is nothing to report.")
     elif kind == "html":
-        _give(as_page(report, tables, title), out)
+        give(as_page(report, tables, title), out, str(out))
     else:
-        _give((as_text if kind == "text" else as_csv)(tables), out)
+        give((as_text if kind == "text" else as_csv)(tables), out, str(out))
 
 
 def _report(ledger: str | None, key: str | None, gradebook: str | None) -> tuple[Report, str]:
@@ -104,16 +105,3 @@ def _objective(slug: str) -> str:
         return family(slug).objective
     except UnknownFamily:
         return ""
-
-
-def _give(text: str, out: str | None) -> None:
-    if out is None:
-        click.echo(text, nl=False)
-        return
-    from grader.sets.writing import replace
-
-    try:
-        replace(Path(out), [text.encode("utf-8", "backslashreplace")])
-    except (OSError, ValueError) as error:
-        raise Refused(f"{out} cannot be written: {getattr(error, 'strerror', None) or error}.") from error
-    click.echo(out)

@@ -123,9 +123,15 @@ def test_nothing_stored_is_said_and_makes_no_ledger(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_that_cannot_be_written_is_one_sentence(ledger: Path, tmp_path: Path) -> None:
-    done = run(ledger, "export", "--out", str(tmp_path / "no" / "file"))
-    assert (done.exit_code, "cannot be written: No such file or directory." in done.stderr) == (2, True)
+@pytest.mark.parametrize("command", [("export",), ("report",), ("report", "--format", "html")])
+def test_a_file_that_cannot_be_written_is_one_sentence_and_makes_no_folder(
+    ledger: Path, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    for name, why in (("no/file", f"there is no folder {tmp_path / 'no'}"), ("x\0y", "embedded null byte")):
+        done = run(ledger, *command, "--out", f"{tmp_path}/{name}")
+        assert (done.exit_code, done.stderr.startswith("Error: "), done.stdout) == (2, True, "")
+        assert f"cannot be written: {why}." in done.stderr
+    assert not (tmp_path / "no").exists()
 
 
 def test_forgetting_leaves_a_count_and_a_receipt_and_no_name(ledger: Path) -> None:
