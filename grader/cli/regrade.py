@@ -119,16 +119,14 @@ def _print(found: list[Again], changes: list[Change], *, applied: int, as_json: 
         return
     for change in sorted(changes, key=lambda change: (LOWERED, RAISED, SAME).index(change.effect)):
         _print_change(change)
-    counts = f"{effects[RAISED]} raised, {effects[LOWERED]} lowered, {effects[SAME]} the same with another reason"
-    click.echo(
-        f"{judged} answers judged again. " + (f"{len(changes)} change: {counts}." if changes else "None changes.")
-    )
+    counts = f"{effects[RAISED]} raised, {effects[LOWERED]} lowered, {effects[SAME]} the same for another reason"
+    click.echo(f"{_counted(judged, 'answer')} judged again. " + (f"Changed: {counts}." if changes else "None changes."))
     if newer:
-        click.echo(f"{newer} records of exercises in the key are newer than those on the ledger.")
+        click.echo(f"Of {_counted(newer, 'exercise')} the key has another record than the ledger.")
     if beyond:
-        aside(f"{beyond} answers are of a kind that this version cannot judge; they were left.")
+        aside(f"Left, as this version cannot judge their kind: {_counted(beyond, 'answer')}.")
     if applied:
-        click.echo(f"{applied} new marks are recorded; the old ones stay beside them.")
+        click.echo(f"Recorded: {_counted(applied, 'new mark')}, beside the old.")
 
 
 def _print_change(change: Change) -> None:
@@ -140,3 +138,7 @@ def _print_change(change: Change) -> None:
     click.echo(f"{change.effect}: {visible(row.student)}, {row.family}/{row.seed} {row.part}, {text!r}")
     click.echo(f"  before  {change.old.verdict}, {exact(change.old.score)}. {change.before}".rstrip())
     click.echo(f"  now     {change.new.verdict}, {exact(change.new.score)}. {change.now}".rstrip())
+
+
+def _counted(count: int, thing: str) -> str:
+    return f"{count} {thing}{'' if count == 1 else 's'}"

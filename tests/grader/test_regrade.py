@@ -88,8 +88,8 @@ def test_a_wider_tolerance_is_shown_then_applied_and_the_old_marks_stay(course: 
         "raised: K7Q2-9XMD, sample/7 a, '98.9 GB'",
         "  before  incorrect, 0.",
         "  now     correct, 1. Correct. Judged to 0.02 relative, before to 0.01 relative.",
-        "6 answers judged again. 2 change: 2 raised, 0 lowered, 0 the same with another reason.",
-        "2 records of exercises in the key are newer than those on the ledger.",
+        "6 answers judged again. Changed: 2 raised, 0 lowered, 0 the same for another reason.",
+        "Of 2 exercises the key has another record than the ledger.",
     ]
     assert shown.stderr == "Nothing was recorded; --apply --reason TEXT records it.\n"
     assert course.rows() == before
@@ -117,7 +117,7 @@ def test_a_mark_that_would_be_lowered_is_listed_first_and_may_be_kept(course: Co
     shown = course.run("regrade", "--key", key).stdout.splitlines()
     assert shown[0] == "lowered: C2FR-WQRK, sample/7 a, '101.5 GB'"
     assert shown[2].startswith("  now     incorrect, 0. Not correct. Judged to 0.012")
-    assert "1 change: 0 raised, 1 lowered" in shown[3]
+    assert "Changed: 0 raised, 1 lowered" in shown[3]
     kept = course.json("--key", key, "--apply", "--reason", "Narrower.", "--keep-higher")
     assert (kept["lowered"], kept["applied"]) == (1, 0)
     assert course.verdicts()[0] == "correct"
@@ -176,7 +176,7 @@ def test_what_this_version_cannot_judge_is_left_and_said(course: Course) -> None
         exercise = Exercise("poem", 1, 1, "", (), (part,))
         ledger.submit("ada", exercise, "a", raw="x", reading="x", verdict="correct", score=Fraction(1))
     done = course.run("regrade")
-    assert "1 answers are of a kind that this version cannot judge; they were left." in done.stderr
+    assert "Left, as this version cannot judge their kind: 1 answer." in done.stderr
     assert done.exit_code == 0
 
 
