@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
+from numbers import Real
 from typing import Any
 
 from spec.solving import Exact, Infeasible, whole
@@ -76,7 +77,10 @@ def read(value: Any) -> Answer:
         return _decimal(value)
     if attribute(value, "shape") == () and callable(attribute(value, "item")):  # a scalar of NumPy or one of its kin
         inner = value.item()
-        return Fault("type", _returned(value)) if inner is value else read(inner)
+        if type(inner) is not type(value):
+            return read(inner)
+    if isinstance(value, Real):  # such as a long double, which is no float
+        return _float(float(value))
     return Fault("type", _returned(value))
 
 

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from numbers import Real
 from types import SimpleNamespace
 from typing import Any
 
@@ -65,7 +66,20 @@ class Scalar:
         return self.value
 
 
-@pytest.mark.parametrize("kind", [Decimal, Scalar, lambda value: Decimal(repr(value))])
+class Long(Scalar):
+    """A long double, of which NumPy makes no float by itself."""
+
+    def item(self) -> Any:
+        return Long(self.value)
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+
+Real.register(Long)
+
+
+@pytest.mark.parametrize("kind", [Decimal, Scalar, Long, lambda value: Decimal(repr(value))])
 def test_other_kinds_of_number_raise_no_alarm(kind: Callable[[Any], Any]) -> None:
     assert not alarms(check(Floats(UNITS[1], kind), laws=OFTEN, examples=12))
 
