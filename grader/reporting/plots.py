@@ -38,8 +38,9 @@ class Bar:
 def scatter(table: Table) -> list[Point]:
     """Place each row that has a discrimination: difficulty from 0 to 1 rightwards, discrimination from -1 to 1 up."""
     found = []
+    across, up = table.header.index("difficulty"), table.header.index("discrimination")
     for row in table.rows:
-        name, difficulty, power = str(row[0]), row[3], row[6]
+        name, difficulty, power = str(row[0]), row[across], row[up]
         if isinstance(difficulty, Fraction) and isinstance(power, Fraction):
             says = f"{name}: difficulty {float(difficulty):.2f}, discrimination {float(power):.2f}"
             found.append((name, round(difficulty * WIDTH), round((1 - power) / 2 * HEIGHT), says))
@@ -60,7 +61,8 @@ def slips(table: Table) -> list[Bar]:
 
 def reached(table: Table) -> list[Bar]:
     """Return how many students reach which share of the points in the end, in tenths."""
-    shares = [row[3] for row in table.rows if isinstance(row[3], Fraction)]
+    last = table.header.index("last")
+    shares = [share for row in table.rows if isinstance(share := row[last], Fraction)]
     counts = Counter(min(int(share * BINS), BINS - 1) for share in shares)
     step = 100 // BINS
     return _bars([(f"{n * step} to {(n + 1) * step} %", counts[n]) for n in range(BINS)])

@@ -56,8 +56,9 @@ class Report:
         if by == "student":
             rows = [self._of_student(name, seen) for name, seen in sorted(groups.items())]
             return Table(by, ("student", "questions", "first", "last", "answers", "commonest slip"), tuple(rows))
-        header = (by, "students", "questions", "difficulty", "last", "answers", "discrimination", "commonest slip")
-        rows = [self._of_group(name, seen) for name, seen in groups.items()]
+        names = (by, "family") if by == "item" else (by,)
+        header = (*names, "students", "questions", "difficulty", "last", "answers", "discrimination", "commonest slip")
+        rows = [self._of_group(by, name, seen) for name, seen in groups.items()]
         return Table(by, header, tuple(sorted(rows, key=lambda row: _order(str(row[0])))))
 
     def _groups(self, by: str) -> dict[str, list[Observation]]:
@@ -82,10 +83,11 @@ class Report:
             _commonest(seen),
         )
 
-    def _of_group(self, name: str, seen: Sequence[Observation]) -> tuple[Cell, ...]:
+    def _of_group(self, by: str, name: str, seen: Sequence[Observation]) -> tuple[Cell, ...]:
         scores = _sums(seen)
+        families = [", ".join(sorted({one.family for one in seen}))] if by == "item" else []
         return (
-            *(name, len(scores), len(seen), _mean(seen, "first"), _mean(seen, "last")),
+            *(name, *families, len(scores), len(seen), _mean(seen, "first"), _mean(seen, "last")),
             *(sum(s.answers for s in seen), discrimination(scores, self._totals), _commonest(seen)),
         )
 
