@@ -15,6 +15,7 @@ from grader.cli.output import examples, print_json
 
 COMMANDS = (
     *("list", "new", "show", "submit", "hint", "solution", "calc", "diagnose", "claims", "lab", "check"),
+    *("incident", "simulate"),
     *("set", "report", "regrade", "export", "forget"),
 )
 UNUSABLE = 2  # a usage error, or an answer, a file or a ledger that cannot be read

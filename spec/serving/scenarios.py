@@ -79,7 +79,7 @@ def on(
 
 
 CHAT = (Lognormal(400, Fraction(8, 10), 20, 4000), Lognormal(150, Fraction(7, 10), 8, 500), 500)
-DOCUMENTS = (Lognormal(4000, Fraction(1, 2), 200, 16000), Lognormal(300, Fraction(8, 10), 16, 2000), 2000)
+DOCUMENTS = (Lognormal(3000, Fraction(1, 2), 200, 12000), Lognormal(500, Fraction(6, 10), 16, 2000), 2000)
 UP_TO_4K = (Lognormal(3200, Fraction(1, 4), 500, 4096), Uniform(100, 400), 512)
 ESSAYS = (Uniform(200, 600), Uniform(1000, 3000), 3000)
 
@@ -95,8 +95,8 @@ def _cases(workload: Workload, servers: dict[str, Build]) -> tuple[Case, ...]:
 
 def scenarios() -> dict[str, Scenario]:
     """Return the scenarios by name."""
-    surprise = _workload(Phase(300, Fraction(7, 5)), UP_TO_4K)
-    documents = _workload(Phase(300, Fraction(3, 4)), DOCUMENTS)
+    surprise = _workload(Phase(300, Fraction(3, 2)), UP_TO_4K)
+    documents = _workload(Phase(300, Fraction(9, 10)), DOCUMENTS)
     essays = _workload(Phase(240, Fraction(3, 2)), ESSAYS)
     unchecked, recompute = Reserve.PROMPT, WhenFull.RECOMPUTE
     found = (
