@@ -25,6 +25,9 @@ SET = 'title = "W"\n[[items]]\nfamily = "ttft"\nseed = 3\ntolerance = {}\n'
 ROSTER = "id,name\n1,Ada\n2,Bob\n3,Cyd\n"
 
 
+COURSE = "the course secret number 2"  # by which all of these classes are asked for something judged to a tolerance
+
+
 def run(*arguments: str | Path) -> Result:
     return CliRunner().invoke(app, list(map(str, arguments)))
 
@@ -102,7 +105,11 @@ def test_a_new_tolerance_changes_the_key_of_a_class_and_no_exercise(tmp_path: Pa
     (tmp_path / "roster.csv").write_text(ROSTER, encoding="utf-8")
     path, out = tmp_path / "set.toml", tmp_path / "out"
     path.write_text('title = "W"\n[[items]]\nfamily = "ttft"\n', encoding="utf-8")
-    arguments = ("set", path, "--roster", tmp_path / "roster.csv", "--out", out, "--format", "md", "--workers", "1")
+    (tmp_path / "secret").write_text(COURSE, encoding="utf-8")
+    arguments = (
+        "set", path, "--roster", tmp_path / "roster.csv", "--secret-file", tmp_path / "secret",
+        "--out", out, "--format", "md", "--workers", "1",
+    )  # fmt: skip
     assert run(*arguments).exit_code == 0
     sheets = {file.name: file.read_bytes() for file in (out / "sheets").iterdir()}
     before = read_key(out / "keys" / "key.json")
@@ -119,7 +126,7 @@ def test_a_new_tolerance_changes_the_key_of_a_class_and_no_exercise(tmp_path: Pa
 
 def test_a_tolerance_that_reaches_a_slip_of_a_sheet_that_is_out_changes_nothing(tmp_path: Path) -> None:
     (tmp_path / "roster.csv").write_text("id\n" + "".join(f"{n}\n" for n in range(40)), encoding="utf-8")
-    (tmp_path / "secret").write_text("a course secret of some length", encoding="utf-8")
+    (tmp_path / "secret").write_text(COURSE, encoding="utf-8")
     path, out = tmp_path / "set.toml", tmp_path / "out"
     arguments = (
         "set", path, "--roster", tmp_path / "roster.csv", "--secret-file", tmp_path / "secret",
@@ -153,7 +160,9 @@ def test_draws_keep_away_from_slips_by_the_tolerance_of_the_set(tmp_path: Path) 
     (tmp_path / "roster.csv").write_text(ROSTER, encoding="utf-8")
     path = tmp_path / "set.toml"
     path.write_text('title = "W"\n[[items]]\nfamily = "littles-law"\ncount = 5\ntolerance = 0.023\n', encoding="utf-8")
-    for more in ((), ("--roster", tmp_path / "roster.csv", "--workers", "1")):
+    (tmp_path / "secret").write_text(COURSE, encoding="utf-8")
+    roster = ("--roster", tmp_path / "roster.csv", "--secret-file", tmp_path / "secret", "--workers", "1")
+    for more in ((), roster):
         out = tmp_path / f"out{len(more)}"
         done = run("set", path, "--out", out, "--format", "md", *more)
         assert done.exit_code == 0, done.stderr
