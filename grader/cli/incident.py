@@ -24,14 +24,15 @@ HEADS = ("card", "batching", "admission", "out of memory", "lost", "p99 TTFT", "
 
 
 @click.command("incident", epilog=examples("grade incident", "grade incident --seed 2 --all", "grade incident --json"))
-@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, metavar="N", help="Draw other documents; 1.")
+@click.option("--seed", type=click.IntRange(0), default=1, metavar="N", help="Draw other documents; 1.")
 @click.option("--all", "everything", is_flag=True, help="Name every batch that broke, not the first two of each row.")
 @options.as_json
 def command(seed: int, *, everything: bool, as_json: bool) -> None:
     """Replay the production story: documents on which a server runs out of memory.
 
-    600 documents of about 5,000 tokens come every five seconds, to static batches of 4 or 16 or a continuous one of 16,
-    on 40 or 80 GB, with no check on admission, by prompt alone, or reserving the prompt and the limit of the answer.
+    600 documents of about 5,000 tokens, one every five seconds, come to static batches of 4 or 16 or to a continuous
+    one of 16, on 40 or 80 GB, with no check on admission, of the prompt alone, or of the prompt and the limit of the
+    answer.
     """
     from grader.simulation.story import ordered
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,11 +14,12 @@ from grader.cli.output import Refused, aside, examples, print_json, printed, ver
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from contextlib import AbstractContextManager
     from fractions import Fraction
 
+    from click.shell_completion import CompletionItem
+
     from grader.simulation.machine import Machine
-    from grader.simulation.running import Played, Stop
+    from grader.simulation.running import Played
     from spec.serving.request import Request
     from spec.serving.server import Server
 
@@ -45,6 +47,16 @@ high = 8000
 low = 50
 high = 400
 """
+
+
+class Input(Givens):
+    """A file, or NAME=VALUE."""
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Offer the quantities, and files where none begins like that."""
+        from click.shell_completion import CompletionItem
+
+        return super().shell_complete(ctx, param, incomplete) or [CompletionItem(incomplete, type="file")]
 
 
 class Exact(click.ParamType["Fraction"]):
@@ -82,14 +94,16 @@ class Exact(click.ParamType["Fraction"]):
         "            grade simulate --workload load.toml --reserve prompt --when-full recompute",
     ),
 )
-@click.argument("inputs", metavar="[TRACE] [NAME=VALUE]...", nargs=-1, type=Givens())
+@click.argument("inputs", metavar="[TRACE] [NAME=VALUE]...", nargs=-1, type=Input())
 @click.option("--workload", metavar="W.toml", help="Draw the requests as this file says.")
 @click.option("--scenario", type=click.Choice(SCENARIOS), help="Play a failure beside its cures.")
 @click.option("--model", metavar="NAME", help=f"The model served; {MODEL} unless told.")
 @click.option("--gpu", metavar="NAME", help=f"The GPU it runs on; {GPU} unless told.")
 @click.option("--catalog", metavar="FILE", help="A TOML file with models and GPUs of your own.")
-@click.option("--seed", type=click.IntRange(0, 2**63 - 1), metavar="N", help="Draw other requests; 1, or the file's.")
-@click.option("--unit", type=click.Choice(("s", "ms", "us", "ns")), default="s", help="Of plain arrivals in a trace.")
+@click.option("--seed", type=click.IntRange(0), metavar="N", help="Draw other requests; 1, or the file's.")
+@click.option(
+    "--unit", type=click.Choice(("s", "ms", "us", "ns")), default="s", help="What plain arrivals count in; s."
+)
 @click.option("--slots", type=click.IntRange(1, 10**6), default=64, metavar="N", help="Requests in flight at most; 64.")
 @click.option("--static", "flush", type=Exact(0, 10**6), metavar="S", help="Static batches, started after S seconds.")
 @click.option(
@@ -98,12 +112,24 @@ class Exact(click.ParamType["Fraction"]):
     metavar="HOW",
     help="prefill-first, decode-first, share=0.2 (of the time for prefill) or chunked=512 (tokens of an iteration).",
 )
-@click.option("--reserve", type=click.Choice(("turn", "prompt", "none")), default="turn", help="Room on admission.")
-@click.option("--when-full", type=click.Choice(("crash", "recompute", "swap")), default="crash", help="Without room.")
+@click.option(
+    "--reserve",
+    type=click.Choice(("turn", "prompt", "none")),
+    default="turn",
+    help="The room one that is let in gets; turn.",
+)
+@click.option(
+    "--when-full",
+    type=click.Choice(("crash", "recompute", "swap")),
+    default="crash",
+    help="What follows when a block is lacking; crash.",
+)
 @click.option("--watermark", type=Exact(0, 1), default="0", metavar="X", help="Share of the cache kept free; 0.")
-@click.option("--queue", type=click.IntRange(0), metavar="N", help="Turn away who finds so many waiting.")
+@click.option("--queue", type=click.IntRange(0), metavar="N", help="Turn away one who finds so many waiting.")
 @click.option("--block-size", type=click.IntRange(1, 10**6), default=16, metavar="N", help="Tokens of a block; 16.")
-@click.option("--overhead", type=Exact(0, 60), default="0", metavar="S", help="Seconds that each iteration takes more.")
+@click.option(
+    "--overhead", type=Exact(0, 60), default="0", metavar="S", help="Seconds that each iteration takes besides; 0."
+)
 @click.option("--html", "page_file", metavar="FILE", help="Write a page with plots.")
 @options.as_json
 @click.pass_context
@@ -178,7 +204,7 @@ def _scenario(values: tuple[str, ...], chosen: dict[str, Any]) -> tuple[str, str
     found: list[Served] = []
     for case in scenario.cases:
         machine = _machine(case.name, values, chosen, case.model)
-        server = _built(lambda case=case, machine=machine: case.server(machine.card))  # type: ignore[misc]  # mypy cannot infer it
+        server = _built(partial(case.server, machine.card))
         found.append((case.name, machine, server, case.workload.requests(seed)))
     model = "" if any(case.model for case in scenario.cases) else f" of {chosen['model'] or MODEL}"
     return f"{scenario.name}{model} on {chosen['gpu'] or GPU}, seed {seed}", scenario.says, found
@@ -187,7 +213,7 @@ def _scenario(values: tuple[str, ...], chosen: dict[str, Any]) -> tuple[str, str
 def _own(values: tuple[str, ...], traces: list[str], chosen: dict[str, Any]) -> tuple[str, list[Served]]:
     requests = _trace(traces[0], chosen["unit"]) if traces else _workload(chosen["workload"], chosen["seed"])
     machine = _machine(SERVED, values, chosen)
-    server = _built(lambda: _server(machine, chosen))
+    server = _built(partial(_server, machine, chosen))
     says = (
         f"{len(requests):,} requests to {chosen['model'] or MODEL} on {chosen['gpu'] or GPU}: "
         f"{machine.card.tokens:,} tokens of cache, {server.batching.slots} slots."
@@ -285,8 +311,7 @@ def _play(servers: list[Served]) -> tuple[list[Played], bool]:
     from grader.simulation.running import interruptible, play
 
     played: list[Played] = []
-    stopping: AbstractContextManager[Stop] = interruptible()
-    with stopping as stop:
+    with interruptible() as stop:
         for name, _, server, requests in servers:
             if played and stop.wanted:
                 break

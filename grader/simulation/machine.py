@@ -21,6 +21,7 @@ USUAL: dict[str, Exact] = {
     "mfu": Fraction(1, 2),
     "mbu": Fraction(4, 5),
 }
+GROUPS = ("tensor_parallel", "gpus")
 CALCULATED = ("weights", "kv_bytes_per_token", "flops_per_token", "attention_flops_per_pair")
 
 
@@ -29,6 +30,17 @@ class NoRoom(Unusable):
 
     def __str__(self) -> str:
         return "There is no room for any cache: weights, activations and margin take all of the memory."
+
+
+class NotSimulated(Unusable):
+    """A group of GPUs is given, whose times nothing here says; `name` is the quantity."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+    def __str__(self) -> str:
+        return f"{self.name} is not simulated: a server here is one GPU."
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +73,11 @@ def machine(
     Raises:
         Unusable: something is missing, the laws do not cover the model, or there is no room.
     """
+    _one_gpu(given)
     brought = gpu.quantities() if gpu else {}
     known = {**USUAL, **given}
     assumed = {quantity: value for quantity, value in USUAL.items() if quantity not in given}
     used: dict[str, Used] = {}
-
     matters: set[str] = set()
 
     def find(quantity: str) -> Exact:
@@ -84,13 +96,19 @@ def machine(
     tokens = find("token_capacity")
     rates = {rate: given.get(rate, brought.get(rate)) for rate in ("compute", "bandwidth")}
     needed = {quantity: find(quantity) for quantity in CALCULATED}
-    for rate, value in rates.items():
-        needed[rate] = find(rate) if value is None else value
+    needed |= {rate: find(rate) if value is None else value for rate, value in rates.items()}
     shares = {share: known[share] for share in ("mfu", "mbu")}
-    for share in assumed.keys() & shares.keys():
-        used[share] = Used(quantities()[share], shares[share], ASSUMED)
+    for share, value in shares.items():
+        if share in assumed:
+            used[share] = Used(quantities()[share], value, ASSUMED)
     unused = tuple(quantity for quantity in given if quantity not in matters | rates.keys() | shares.keys())
     if tokens < 1:
         raise NoRoom
     card = Card(name, roofline(**needed, **shares, overhead=overhead), int(tokens))
     return Machine(card, tuple(used.values()), unused)
+
+
+def _one_gpu(given: Mapping[str, Exact]) -> None:
+    for quantity in GROUPS:
+        if given.get(quantity, 1) != 1:
+            raise NotSimulated(quantity)

@@ -14,7 +14,7 @@ from grader.simulation.words import rows, seconds, share
 from spec.solving import Exact
 
 WIDTH, HEIGHT = 1000, 200  # of a plot, in its own units; it is stretched to its place
-MOST = 200  # columns of a plot
+MOST = 256  # columns of a plot
 MARKS = 5  # of the time axis
 
 

@@ -132,6 +132,7 @@ def test_options_build_the_server_that_they_name(trace: Path) -> None:
 
 def test_what_was_assumed_and_what_does_not_matter_is_said(trace: Path) -> None:
     assumed = {each["name"]: (each["value"], each["unit"]) for each in answer(trace)["assumed"]}
+    assert list(assumed) == ["activations", "safety_margin", "weight_bits", "kv_width", "mfu", "mbu"]
     assert assumed["mfu"] == ("0.5", "1")
     assert assumed["activations"] == ("8000000000", "B")
     assert "mfu" not in {each["name"] for each in answer(trace, "mfu=40%")["assumed"]}
@@ -193,6 +194,7 @@ def test_a_bad_workload_is_refused_in_one_sentence_with_its_line(
         (("t.csv", "--model", "llama-3-70b"), "There is no room for any cache"),
         (("t.csv", "--model", "llama-9"), "There is no model 'llama-9'"),
         (("t.csv", "token_capacity=8"), "no room for a block"),
+        (("t.csv", "tensor_parallel=2"), "tensor_parallel is not simulated"),
         (("t.csv", "mfu=200%"), "mfu=2 is not possible"),
         (("t.csv", "--overhead", "nan"), "is no number from 0 to 60"),
         (("t.csv", "--overhead", "1e999999999"), "is no number from 0 to 60"),
