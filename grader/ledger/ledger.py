@@ -170,7 +170,7 @@ class Ledger:
     def amend(self, student: str, exercise: Exercise, reason: str) -> bool:
         """Record that answers to a posed exercise are judged by another record now; return whether it is another."""
         with self._database.transaction():
-            return self._ensure_current(student, exercise, reason)
+            return self._is_posed(student, exercise) and self._ensure_current(student, exercise, reason)
 
     def submit(
         self,

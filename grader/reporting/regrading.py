@@ -156,12 +156,18 @@ def _question(exercise: Exercise) -> object:
 
 
 def apply(ledger: Ledger, again: Again, changes: Iterable[Change], reason: str) -> int:
-    """Record new marks of a student and the records they come from, all of them or none; return how many marks."""
+    """Record new marks of a student and the records they come from, all of them or none; return how many marks.
+
+    What somebody else has marked again or erased meanwhile is left.
+    """
     count = 0
     with ledger.together():
+        marks = {row.number: mark.number for row, mark in ledger.marks(again.student)}
         for exercise in again.records:
             ledger.amend(again.student, exercise, reason)
         for change in changes:
+            if marks.get(change.submission.number) != change.old.number:
+                continue
             ledger.regrade(
                 change.submission,
                 reading=change.new.reading,

@@ -18,7 +18,7 @@ from grader.cli.app import app
 from grader.exercise import Exercise, Part, SlipValue, Tolerance
 from grader.judging import judge
 from grader.ledger import Amendment, Ledger, Regrade, Row
-from grader.reporting.regrading import judged_again
+from grader.reporting.regrading import apply, judged_again
 from grader.sets import Entry, Item, ProblemSet, Sheet, record, record_of
 
 pytestmark = pytest.mark.law
@@ -109,6 +109,28 @@ def test_what_was_applied_is_no_change_any_more_with_the_key_or_without(course: 
     assert course.json("--key", key, "--apply", "--reason", "Wider.")["changed"] == 0
     assert course.json()["changed"] == 0
     assert course.rows() == rows
+
+
+def test_two_who_apply_one_list_at_once_record_it_once(course: Course) -> None:
+    key = read_key(Path(course.key(wide("0.02"))))
+    with Ledger.open(course.folder / "ledger") as one, Ledger.open(course.folder / "ledger") as two:
+        lists = [list(judged_again(ledger, key)) for ledger in (one, two)]
+        counts = [
+            [apply(ledger, again, again.changes, "Wider.") for again in found]
+            for ledger, found in zip((one, two), lists, strict=True)
+        ]
+    assert counts == [[1, 1], [0, 0]]
+    assert [type(row) for row in course.rows()[-4:]] == [Amendment, Regrade] * 2
+
+
+def test_what_was_erased_meanwhile_is_not_marked_again(course: Course) -> None:
+    key = read_key(Path(course.key(wide("0.02"))))
+    with Ledger.open(course.folder / "ledger") as ledger:
+        first, _ = judged_again(ledger, key)
+        ledger.forget(first.student)
+        assert apply(ledger, first, first.changes, "Wider.") == 0
+        assert list(ledger.rows(first.student)) == []
+        assert ledger.verify() == []
 
 
 def test_a_mark_that_would_be_lowered_is_listed_first_and_may_be_kept(course: Course) -> None:
