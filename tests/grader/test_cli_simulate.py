@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element
 import html5lib
 import pytest
 from click.testing import CliRunner, Result
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from grader.cli import simulate
@@ -240,6 +240,20 @@ def test_ctrl_c_stops_with_what_is_known_so_far(trace: Path, monkeypatch: pytest
     assert 0 < part["metrics"]["seconds"] < answer(trace)["runs"][0]["metrics"]["seconds"]
 
 
+def test_a_second_ctrl_c_ends_it_at_once(trace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Interrupted(Watch):
+        def step(self) -> bool:
+            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
+            return super().step()
+
+    monkeypatch.setattr(running, "Watch", Interrupted)
+    before = signal.getsignal(signal.SIGINT)
+    done = run(trace)
+    assert (done.exit_code, done.stdout) == (130, "")
+    assert signal.getsignal(signal.SIGINT) is before
+
+
 def test_a_run_that_is_stopped_before_it_began_is_still_printed(trace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running.Stop, "wanted", True)
     page = trace.parent / "page.html"
@@ -309,6 +323,8 @@ def test_only_nothing_is_drawn_empty_and_only_what_is_full_is_drawn_full(values:
 
 
 @given(st.fractions(0, 1))
+@example(Fraction(9951, 10_000))
+@example(Fraction(1, 10**9))
 def test_a_share_is_all_or_none_only_where_it_is(value: Fraction) -> None:
     assert (share(value) == "100 %") == (value == 1)
     assert (share(value) == "0 %") == (value == 0)

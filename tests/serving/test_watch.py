@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -57,6 +59,8 @@ def test_what_requests_wait_for_is_told_apart() -> None:
     blocks = watched(Server(step, 20, batching=Continuous(9)), four)
     assert blocks.lacked[Lack.BLOCKS] > 0 == blocks.lacked[Lack.SLOTS]
     assert blocks.slots_full is None
+    kept = Server(step, 50, batching=Continuous(9), rules=Rules(watermark=Fraction(3, 5)))
+    assert watched(kept, four).lacked[Lack.BLOCKS] > 0 == watched(Server(step, 50), four).lacked[Lack.BLOCKS]
     crash = watched(Server(step, 9, rules=Rules(Reserve.NONE), restart=50), [Request(0, 0, 2, 8), Request(1, 0, 2, 8)])
     late = watched(Server(step, 9, rules=Rules(Reserve.NONE), restart=500), [*four[:2], Request(5, 100, 1, 1)])
     assert crash.lacked[Lack.RESTART] == 0 < late.lacked[Lack.RESTART]
