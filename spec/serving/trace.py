@@ -9,7 +9,7 @@ import csv
 import json
 import re
 from collections.abc import Iterable, Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -23,8 +23,9 @@ NAMES = {
 UNITS = {"s": NANOSECONDS, "ms": 10**6, "us": 10**3, "ns": 1}
 LONGEST = 10**9  # tokens
 _CELL = re.compile(r'(?:(?<=,)|(?<![^\n]))(?:[^",]|"(?:[^"]|"")*"?)*')
-_NUMBER = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,20})?")
-_DATE = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?\d*(?:Z|[+-]\d\d:?\d\d)?")
+_NUMBER = re.compile(r"[0-9]{1,20}(?:\.[0-9]{0,30})?(?:[eE][+-]?[0-9]{1,2})?")
+_DATE = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(?:\.(\d{1,9})\d*)?(Z|[+-]\d\d:?\d\d)?")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class BadTrace(ValueError):
@@ -62,7 +63,8 @@ def read_trace(lines: Iterable[str], unit: str = "s") -> list[Request]:
 
     Args:
         lines: the lines of the file.
-        unit: what plain numbers of arrival are counted in: s, ms, us or ns. Dates with a time need none.
+        unit: what plain numbers of arrival are counted in: s, ms, us or ns. Dates with a time need none; those
+            without an offset from UTC have none.
 
     Raises:
         BadTrace: a line is no request, or there is none.
@@ -79,6 +81,8 @@ def _rows(lines: Iterator[str]) -> Iterator[_Row]:
     first = next(numbered, None)
     if first is None:
         return
+    if first[1].lstrip().startswith("["):
+        raise BadTrace(first[0], 1, "begins a JSON array; write one JSON object on each line")
     if first[1].lstrip().startswith("{"):
         for number, line in (first, *numbered):
             yield _json_row(number, line)
@@ -140,7 +144,7 @@ def _arrival(row: _Row, name: str, unit: int) -> int:
     date = _DATE.fullmatch(text)
     try:
         if date:
-            whole = datetime.fromisoformat(date[1]) - datetime(1970, 1, 1)  # noqa: DTZ001
+            whole = datetime.fromisoformat(date[1] + (date[3] or "Z")) - _EPOCH
             return (whole.days * 86400 + whole.seconds) * NANOSECONDS + int((date[2] or "").ljust(9, "0"))
     except ValueError:
         pass
@@ -150,5 +154,5 @@ def _arrival(row: _Row, name: str, unit: int) -> int:
 def _tokens(row: _Row, what: str, name: str) -> int:
     text = row.values[name].strip()
     if not _NUMBER.fullmatch(text) or Fraction(text).denominator != 1 or not 1 <= Fraction(text) <= LONGEST:
-        raise row.bad(name, f"has {text[:40]!r} tokens of {what}; it must be a whole number of at least 1")
+        raise row.bad(name, f"has {text[:40]!r} tokens of {what}; it must be a whole number from 1 to {LONGEST:,}")
     return int(Fraction(text))

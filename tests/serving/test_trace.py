@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
@@ -36,6 +37,27 @@ def test_dates_and_names_of_public_traces_are_understood() -> None:
     assert read_trace(lines) == [Request(0, 0, 472, 18)]
 
 
+@pytest.mark.roundtrip
+@given(st.lists(st.floats(0, 10**9).map(lambda time: round(time, 12)), min_size=1, max_size=9))
+def test_every_time_that_a_program_writes_is_read(times: list[float]) -> None:
+    lines = [json.dumps({"arrival": time, "prompt": 1, "output": 1}) for time in times]
+    table = ["arrival,prompt,output", *(f"{time!r},1,1" for time in times)]
+    first = round(Fraction(repr(min(times))) * 10**9)
+    expected = [round(Fraction(repr(time)) * 10**9) - first for time in times]
+    assert [request.arrival for request in read_trace(lines)] == expected
+    assert read_trace(table) == read_trace(lines)
+
+
+def test_dates_of_one_moment_are_one_moment_wherever_they_were_written() -> None:
+    same = (
+        "2024-05-10 00:00:00.5",
+        "2024-05-10T00:00:00.500Z",
+        "2024-05-10 02:00:00.5+02:00",
+        "2024-05-09 19:00:00.5-0500",
+    )
+    assert {request.arrival for request in read_trace(["time,prompt,output", *(f"{at},1,1" for at in same)])} == {0}
+
+
 @pytest.mark.parametrize(
     ("lines", "line", "why"),
     [
@@ -45,9 +67,13 @@ def test_dates_and_names_of_public_traces_are_understood() -> None:
         (["arrival,prompt,output", "1,2"], 2, "2 columns"),
         (["arrival,prompt,output", "1,2,3", "", "x,2,3"], 4, "neither a number nor a date"),
         (["arrival,prompt,output", "2023-13-45 00:00:00,2,3"], 2, "neither a number nor a date"),
-        (["arrival,prompt,output", "1,0,3"], 2, "at least 1"),
-        (["arrival,prompt,output", "1,2,2.5"], 2, "at least 1"),
-        (["arrival,prompt,output", "1,2,9999999999"], 2, "at least 1"),
+        (["arrival,prompt,output", "1,0,3"], 2, "from 1 to 1,000,000,000"),
+        (["arrival,prompt,output", "1,2,2.5"], 2, "from 1 to"),
+        (["arrival,prompt,output", "1,2,9999999999"], 2, "from 1 to"),
+        (["arrival,prompt,output", "1,2,1e99"], 2, "from 1 to"),
+        (["arrival,prompt,output", "1e100,2,3"], 2, "neither a number"),
+        (["arrival,prompt,output", "2024-01-01 00:00:00+99:99,2,3"], 2, "neither a number"),
+        (['[{"arrival": 1, "prompt": 2, "output": 3}]'], 1, "one JSON object on each line"),
         (["arrival,prompt,output", "-1,2,3"], 2, "neither"),
         (['{"arrival": 1, "prompt": 2, "output": 3}', "[1]"], 2, "not a JSON object"),
         (["{" * 99999], 1, "not a JSON object"),
