@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import queue
+import re
 import shlex
+import signal
 import subprocess
 import tempfile
 import threading
@@ -22,6 +25,8 @@ from spec.solving import Exact, exact_number
 
 STARTS = 16  # how often the program is started before it is given up
 LONGEST = 100_000  # characters of an answer
+WAITING = 100  # lines that are kept while nobody reads them; one that nobody asked for is a fault
+ERROR = re.compile(r"[\w.]*(Error|Exception)\b")  # how the line begins that says why a program ended
 FORM = '{"value": "..."}, {"none": true}, {"unsupported": true} or {"error": "..."}'
 
 
@@ -37,12 +42,12 @@ class Program:
         Raises:
             Unusable: it cannot be started or does not describe itself.
         """
-        self.command = shlex.split(command) if isinstance(command, str) else list(command)
+        self.command = _words(command) if isinstance(command, str) else list(command)
         if not self.command:
             raise Unusable("The command is empty.")
         self.time_limit, self.starts, self.title = time_limit, 0, shlex.join(self.command)
         self._running: subprocess.Popen[str] | None = None
-        self._lines: queue.Queue[str | None] = queue.Queue()
+        self._lines: queue.Queue[str | None] = queue.Queue(WAITING)
         self._said = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115  closed by close()
         try:
             described = self._ask({"describe": True})
@@ -52,7 +57,7 @@ class Program:
             self.close()
             raise
         self.declared = replace(says, fractions=True)
-        self.title = str(described.get("name", self.title))
+        self.title = shortened(str(described.get("name", self.title)))
 
     def takes(self, function: str) -> tuple[Takes, ...]:
         """Return the keyword sets that the program listed for a function."""
@@ -113,25 +118,24 @@ class Program:
             running = subprocess.Popen(  # noqa: S603  the command is the user's own
                 self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said,
                 text=True, encoding="utf-8", errors="replace", bufsize=1,
+                start_new_session=True,  # what it starts itself, as a shell does, is stopped with it
             )  # fmt: skip
         except OSError as error:
             raise Unusable(f"{self.title} cannot be started: {error.strerror or error}.") from None
         limit_memory_of(running.pid)
-        self._running, self._lines = running, queue.Queue()
+        self._running, self._lines = running, queue.Queue(WAITING)
         threading.Thread(target=_listen, args=(running, self._lines), daemon=True).start()
         return running
 
     def _stop(self) -> None:
         if self._running is not None:
             running, self._running = self._running, None
-            running.kill()
+            _kill(running)
             running.wait()
-            for stream in (running.stdin, running.stdout):
-                if stream is not None:
-                    try:
-                        stream.close()
-                    except OSError:
-                        continue
+            try:
+                cast("IO[str]", running.stdin).close()
+            except OSError:
+                return
 
     def _ended(self, running: subprocess.Popen[str]) -> Fault:
         try:
@@ -140,19 +144,32 @@ class Program:
             status = "none: it closed its output"
         self._stop()
         self._said.seek(0)
-        last = [line for line in self._said.read().splitlines() if line.strip()]
+        lines = [line for line in self._said.read().splitlines() if line.strip()]
+        last = [line for line in lines if ERROR.match(line)] or lines  # Node ends with a line of its version
         words = f"; it said: {shortened(last[-1])}" if last else ""
         return Fault("crashed", f"ended instead of answering (exit status {status}{words})")
 
 
 def _listen(running: subprocess.Popen[str], lines: queue.Queue[str | None]) -> None:
-    said = cast("IO[str]", running.stdout)
-    try:
+    with cast("IO[str]", running.stdout) as said:  # closed here: to close it elsewhere would wait for its end
         while line := said.readline(LONGEST):
             lines.put(line)
-    except (OSError, ValueError):
-        pass
     lines.put(None)
+
+
+def _words(command: str) -> list[str]:
+    try:
+        return shlex.split(command)
+    except ValueError as error:
+        raise Unusable(f"The command {shortened(command)!r} cannot be read: {str(error).lower()}.") from None
+
+
+def _kill(running: subprocess.Popen[str]) -> None:
+    """Stop a program and, on Unix, what it started."""
+    try:
+        os.killpg(running.pid, signal.SIGKILL)
+    except (AttributeError, OSError):  # not on Unix, or none of them is left
+        running.kill()
 
 
 def _functions(described: Mapping[str, Any]) -> dict[str, tuple[Takes, ...]]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
+import time
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -15,7 +17,7 @@ from hypothesis import strategies as st
 
 from spec.conformance.answers import Fault, Nothing, Number, Unsupported
 from spec.conformance.declared import Unusable
-from spec.conformance.protocol import STARTS, Program, _written
+from spec.conformance.protocol import STARTS, WAITING, Program, _written
 from spec.conformance.suite import check
 from spec.solving import exact_number
 
@@ -140,6 +142,28 @@ def test_a_program_that_cannot_be_used_gets_one_sentence(command: str, words: st
     with pytest.raises(Unusable) as error:
         Program(command)
     assert words in str(error.value)
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="what a program starts is stopped with it on Unix")
+def test_what_a_program_starts_is_stopped_with_it(tmp_path: Path) -> None:
+    mark = tmp_path / "late"
+    with pytest.raises(Unusable, match=r"gave no answer within 0\.2 s"):
+        Program(["sh", "-c", f"(sleep 2; touch {mark}); true"], 0.2)
+    time.sleep(2.5)
+    assert not mark.exists()
+
+
+def test_a_program_that_never_stops_writing_is_not_kept_in_memory(program: Callable[..., Program]) -> None:
+    one = program("while True: print('{}', flush=True)")
+    assert isinstance(one.call("mean_concurrency", GIVEN), Fault)
+    time.sleep(0.3)
+    assert one._lines.qsize() <= WAITING
+
+
+def test_of_what_a_program_says_at_its_end_the_error_is_told() -> None:
+    words = "Cannot find module\n  at x.js:1\n\nError: no such thing\n  at y.js\n\nNode.js v20"
+    with pytest.raises(Unusable, match="it said: Error: no such thing"):
+        Program([sys.executable, "-c", f"import sys; sys.exit({words!r})"])
 
 
 @pytest.mark.parametrize(("factor", "slugs"), [(1, []), (2, ["factor"])])
