@@ -15,6 +15,7 @@ from grader.diagnosing.derivation import SMALL, Derived, derivations
 from grader.diagnosing.faults import faults
 from grader.diagnosing.published import Published, read_published
 from grader.diagnosing.question import Question
+from grader.diagnosing.rounding import unrounded
 from grader.diagnosing.search import Explanation, Search
 from spec.catalog import GPU, Model
 from spec.chain import follow
@@ -24,6 +25,7 @@ from spec.units import TABLE
 
 __all__ = ["Diagnosis", "Explanation", "Published", "diagnose", "read_published"]
 
+HALF = Fraction(1, 2)  # how far a count without decimals is open
 GIB = TABLE["GiB"].factor / TABLE["GB"].factor
 
 
@@ -111,7 +113,11 @@ def _agreeing(
         if isinstance(way.right, Infeasible):
             continue
         moves = _slack(way, quantity.name, halves)
+        edge = unrounded(way.steps[-1], {**way.values, **way.every}) if way.steps else None
         for reading in readings:
+            if edge is not None and reading.half < HALF and abs(reading.value - edge) <= reading.half + moves:
+                said = "; ".join(filter(None, (reading.convention, words, "not rounded to a whole number")))
+                return Diagnosis(quantity, edge, is_right=True, published=reading, convention=said)
             for right, part in _parts(way, way.right, reading):
                 if abs(reading.value - right) <= max(reading.half, reading.loose) + moves:
                     said = "; ".join(filter(None, (reading.convention, words, part)))

@@ -141,6 +141,7 @@ ONE = {  # what is one where nothing is said of it, for the quantities that turn
 }
 LEFT_OUT = {
     "kv_bytes_of_layers": "",
+    "holds_tokens": "",
     "weights": "",
     "kv_bytes_of_two_kinds": "one token takes its place in every layer",
     "kv_bytes_of_two_kinds_per_sequence": "",
@@ -224,6 +225,12 @@ def _added() -> dict[str, Law]:
             "serves_tokens",
             q.arrival_rate * q.output <= q.gpus * q.throughput,
             says="The GPUs make the tokens that are asked for.",
+            section="",
+        ),
+        Bound(
+            "holds_tokens",
+            q.concurrency * q.context <= q.token_capacity,
+            says="All sequences together fit the tokens that the cache holds.",
             section="",
         ),
         Bound("holds_weights", q.weights <= q.gpus * q.gpu_memory, says="The GPUs hold the weights.", section=""),

@@ -16,6 +16,7 @@ from grader.diagnosing.derivation import vocabulary
 from grader.diagnosing.fault import Fault, in_place, number, slug_of, words
 from grader.diagnosing.given_faults import of_givens
 from grader.diagnosing.print_faults import of_print
+from grader.diagnosing.rounding import WrongSide, unrounded
 from spec.chain import Link
 from spec.laws import Slip
 from spec.quantities import Quantity
@@ -82,6 +83,7 @@ def faults(
     return [
         *of_laws,
         *_of_rounding(steps, needed, values),
+        *_of_wrong_side(steps, values),
         *(fault for fault in of_given if fault.slug not in named),
         *of_print(goal, printed, values),
         *([] if steps else _of_typing(goal, values[goal.name])),
@@ -129,6 +131,18 @@ def _of_rounding(steps: Sequence[Link], needed: set[str], values: Values) -> Ite
         said, touched = "The name of the model was taken for its size.", frozenset({"figures of parameters"})
         for figures in (1, 2):
             yield Fault("size-from-the-name", said, 8, touched, rounds=("parameters", figures))
+
+
+def _of_wrong_side(steps: Sequence[Link], values: Values) -> Iterator[Fault]:
+    """A capacity that was rounded up, or a need that was rounded down."""
+    edge = unrounded(steps[-1], dict(values)) if steps else None
+    if edge is not None:
+        last = steps[-1]
+        up = values[last.gives] < edge
+        said = f"A {'capacity' if up else 'need'} of {number(edge)} was rounded {'up' if up else 'down'}."
+        wrong = WrongSide(last.law, last.gives)
+        touched = frozenset({last.law.name})
+        yield Fault("rounded-to-the-wrong-side", said, 4, touched, link=(len(steps) - 1, wrong))
 
 
 def _of_typing(goal: Quantity, right: Exact) -> Iterator[Fault]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import cache
 
+from grader.diagnosing.derivation import vocabulary
 from grader.diagnosing.fault import Fault, in_place, number, slug_of, words
 from spec import catalog
 from spec.quantities import quantities
@@ -15,6 +16,7 @@ from spec.units import TABLE, unit
 Values = Mapping[str, Exact]
 
 SIZES = (("kB", "KiB"), ("MB", "MiB"), ("GB", "GiB"), ("TB", "TiB"))  # the decimal unit and the binary one beside it
+TIMES = ("ms", "min", "h")
 WIDTHS: tuple[Exact, ...] = (Fraction(1, 2), 1, 2, 4)
 BITS = (2, 4, 8, 16, 32)
 NOMINAL = (2, 3, 4, 5, 6, 8)  # bits that a mixed or scaled format is named after
@@ -24,6 +26,7 @@ SHAPES = {"layers": 1, "kv_heads": 1, "hidden": 1, "heads": 2, "head_dim": 2, "i
 OTHER_MODEL = 15  # times the number of values that models have
 BESIDES = {"layers": (26, 30, 64, 88, 94, 126), "hidden": (5376, 6144, 12288, 16384)}  # of models that are no rows
 LOOKED_UP = 8  # the rarity of a row of another GPU where a number was copied from a table
+LARGE = 20 * 10**9  # parameters of models whose names cut the fraction off: 70B of 70.6 billion
 MULTIPLES = (64, 128, 256)  # to which vocabularies are padded
 
 
@@ -36,6 +39,7 @@ def of_givens(
     `short` says that the derivation is one step at most, so that a number is as good as copied from a table.
     """
     yield from _of_units({n: u for n, u in units.items() if n in needed}, values)
+    yield from _of_times({n: u for n, u in units.items() if n in needed}, values)
     yield from _of_lengths(needed, values, others)
     yield from _of_cached_width(needed, values)
     yield from _of_weight_bits(needed, values)
@@ -56,6 +60,19 @@ def _of_units(units: Mapping[str, str], values: Values) -> Iterator[Fault]:
                     factor = TABLE[other].factor / TABLE[typed].factor
                     sentence = f"{words(name)} was read in {of.replace(typed, other)}; it is given in {of}."
                     yield in_place(f"{slug_of(name)}-in-{other}", sentence, 5, name, values[name] * factor)
+
+
+def _of_times(units: Mapping[str, str], values: Values) -> Iterator[Fault]:
+    """A time or a rate that was taken as it stands, for one in seconds."""
+    for name, of in units.items():
+        above, *below = of.split("/")
+        own = vocabulary()[name].unit.name.split("/")
+        for typed in TIMES:
+            if typed in {above, *below} and typed not in own:
+                seconds = TABLE[typed].factor / TABLE["s"].factor
+                wrong = values[name] / seconds if typed == above else values[name] * seconds
+                said = f"{words(name)} is given in {of}, and was used as if {typed} were s."
+                yield in_place(f"{slug_of(name)}-in-seconds", said, 5, name, wrong)
 
 
 def _of_lengths(needed: set[str], values: Values, others: Values) -> Iterator[Fault]:
@@ -113,10 +130,10 @@ def _of_size(needed: set[str], values: Values) -> Iterator[Fault]:
     """The number of parameters: from the name of the model, or of one part of it."""
     if "parameters" in needed:
         right = values["parameters"]
-        billions = round(Fraction(right, 10**9)) * 10**9
-        if billions and billions != right:
-            sentence = f"The name of the model was taken for its size: {billions // 10**9} billion parameters."
-            yield in_place("size-from-the-name", sentence, 8, "parameters", billions)
+        billions = {round(Fraction(right, 10**9)), *([int(right // 10**9)] if right >= LARGE else [])}
+        for size in sorted(billions - {0, Fraction(right, 10**9)}):
+            sentence = f"The name of the model was taken for its size: {size} billion parameters."
+            yield in_place("size-from-the-name", sentence, 8, "parameters", size * 10**9)
         active = values.get("active_parameters", right)
         if active != right:
             sentence = (

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from grader.calc.givens import LONGEST, UnreadableValue, Unusable, WrongDimension, measures, unit_words
+from grader.calc.givens import LARGEST, LONGEST, UnreadableValue, Unusable, WrongDimension, measures, unit_words
 from grader.feedback import sentence
 from grader.judging import Finding
 from grader.reading.number import figures
@@ -34,7 +34,7 @@ SLOPPY_KILO = re.compile(r"[\d\s]KB")
 SLOPPY_BIT = re.compile(r"(?<=[\d\s])([KkMGT]i?)b(?![A-Za-z])")
 NEARLY = r"(?:~|\u2248|(?:about|approximately|approx|around|roughly|circa|ca|maybe|some|nearly|almost)\b\.?)\s*"
 ABOUT, ABOUT_BEFORE = re.compile(f"(?:{NEARLY})+", re.IGNORECASE), re.compile(f"(?:{NEARLY})$", re.IGNORECASE)
-START = re.compile(r"(?<![\w.])[-+]?\.?\d")
+START = re.compile(r"(?<![\w.])(?<!\d[eE][-+])[-+]?\.?\d")
 WAYS = (  # how people write a unit that the reader of answers does not know
     (re.compile(r"\b(?:t|tok|tokens?)/s(?:ec)?/(?:u|user|stream|req|request|gpu)\b", re.IGNORECASE), "token/s"),
     (re.compile(r"\b(?:tps|t/s)\b"), "token/s"),
@@ -155,6 +155,8 @@ def _read(quantity: Quantity, text: str, kilobyte: str, *, about: bool) -> Publi
         finding = Finding(complaint.why, complaint.about, complaint.at)
         raise UnreadableValue(quantity.name, text, sentence(finding)) from None
     number = Fraction(read.number)
+    if number and not Fraction(1, LARGEST) <= abs(number) <= LARGEST:
+        raise UnreadableValue(quantity.name, text, "numbers from 10^-30 to 10^30 can be judged.")
     half, loose = half_digit(read.literal, _exact_figures(quantity)), loose_digit(read.literal, quantity)
     if about:
         half = loose = max(half, _about(read.literal, number, quantity))

@@ -26,7 +26,7 @@ from spec.solving import Exact, Infeasible
 MOST_FAULTS = 3
 MOST_SETS = 2500
 RAREST = 1500  # a set that is rarer than one in so many is no explanation of anything
-NEAR = math.log(10)
+NEAR = 10  # values within this factor of the published one are what chance is measured on
 SLIGHT = Fraction(1, 500)
 LEAST_COVERED, MOST_COVERED, COVERED = 0.044, 0.16, 0.88
 TIES = 3  # explanations that are rarer than the best by more than this factor are dropped
@@ -64,8 +64,10 @@ class Search:
 
         `moves` is how far the rounding of the givens leaves the right value open.
         """
-        slacks = [(reading.value, _slack(reading, moves)) for reading in readings]
-        width = float(sum(2 * slack / abs(value) if value else Fraction(1) for value, slack in slacks))
+        slacks = [(r.value, _slack(r, moves)) for r in readings if r.value > 0]
+        if not slacks:
+            return ()
+        width = float(sum(2 * slack / value for value, slack in slacks))
         most = min(max(COVERED * math.sqrt(width), LEAST_COVERED), MOST_COVERED)
         bins: set[int] = set()
         found: list[Explanation] = []
@@ -76,7 +78,7 @@ class Search:
                 continue
             if found and math.prod(fault.one_in for fault in chosen) > TIES * found[0].one_in:
                 break
-            if any(abs(math.log(value / reading.value)) < NEAR for reading in readings if reading.value > 0):
+            if any(printed < NEAR * value and value < NEAR * printed for printed, _ in slacks):
                 bins.add(round(math.log(value) / width) if width else hash(value))
             if not found and len(bins) * width > most:
                 break
