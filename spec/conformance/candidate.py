@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from spec.conformance.answers import Answer, Fault, Nothing, Unsupported, attribute, read, shortened
 from spec.conformance.declared import Declared, Unusable, declared
-from spec.conformance.limits import MEMORY_LIMIT, TIME_LIMIT, Interrupted, TimeOver, limited
+from spec.conformance.limits import LOADING, MEMORY_LIMIT, TIME_LIMIT, Interrupted, TimeOver, limited
 from spec.invariants.reference import Reference, Unanswered
 
 
@@ -168,15 +168,19 @@ def _module(name: str) -> Any:
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
-    try:
-        known = importlib.util.find_spec(name) is not None
-    except (ImportError, ValueError):
-        known = False
-    except Exception as error:  # noqa: BLE001  a package above it is imported, and is the code of others
-        raise Unusable(f"{name} cannot be loaded: it raises {said(error)}.") from None
+    known = _loaded(lambda: _exists(name), name)
+    if not known and (Path(name).is_file() or not all(part.isidentifier() for part in name.split("."))):
+        raise Unusable(f"{name!r} is neither a module nor a .py file; another language is asked by a command.")
     if not known:
         raise Unusable(f"There is no module {name!r} here; a file is named with its ending, such as {name}.py.")
     return _loaded(lambda: importlib.import_module(name), name)
+
+
+def _exists(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None  # which imports the packages above it
+    except (ImportError, ValueError):
+        return False
 
 
 def _file(path: Path) -> Any:
@@ -197,6 +201,10 @@ def _file(path: Path) -> Any:
 
 def _loaded(make: Callable[[], Any], where: str) -> Any:
     try:
-        return make()
-    except (Exception, SystemExit) as error:
-        raise Unusable(f"{where} cannot be loaded: it raises {said(error)}.") from error
+        return limited(make, LOADING)
+    except Interrupted:
+        raise KeyboardInterrupt from None
+    except BaseException as error:  # the code of others, which may raise anything
+        fault = stopped(error, LOADING)
+        words = fault.words if fault else f"raised {said(error)}"
+        raise Unusable(f"{where} cannot be loaded: it {words}.") from error

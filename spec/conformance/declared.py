@@ -135,8 +135,8 @@ def _value(quantity: Quantity, value: Any) -> Exact:
 
 def _share(name: str, value: Any) -> Fraction:
     try:
-        found = Fraction(str(value))
-    except (ValueError, ZeroDivisionError):
+        found = Fraction(exact_number("TOLERANCE", str(value)))
+    except TypeError:
         found = Fraction(-1)
     if not 0 <= found <= WIDEST:
         where = f" of {name}" if name else ""

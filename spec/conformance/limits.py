@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 try:
     import resource
@@ -22,6 +22,7 @@ except ImportError:  # not on Windows
     resource = None  # type: ignore[assignment]
 
 TIME_LIMIT = 10.0  # seconds a call may last
+LOADING = 60.0  # seconds a candidate may take to load; some import a great deal
 MEMORY_LIMIT = 4 * 2**30  # bytes a call may take beyond what is in use
 USED = Path("/proc/self/statm")
 
@@ -47,7 +48,7 @@ def limited(call: Callable[[], Any], seconds: float) -> Any:
     """
     process, start = os.getpid(), time.monotonic()
     try:
-        with _memory(), _clock(seconds):
+        with _memory(), _staying(process), _clock(seconds):
             answer = call()
         if 0 < seconds < time.monotonic() - start:  # it would not be broken off
             raise TimeOver
@@ -70,6 +71,23 @@ def _clock(seconds: float) -> Iterator[None]:
         signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in zip((signal.SIGALRM, signal.SIGINT), before, strict=True):
             signal.signal(number, handler)
+
+
+@contextmanager
+def _staying(process: int) -> Iterator[None]:
+    """Keep this process when it is told to end at once, with a status that would be taken for that of the run."""
+    ending = os._exit
+
+    def instead(status: int) -> NoReturn:
+        if os.getpid() == process:
+            raise SystemExit(status)
+        ending(status)
+
+    os._exit = instead
+    try:
+        yield
+    finally:
+        os._exit = ending
 
 
 def _over(_number: int, _frame: FrameType | None) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from spec.conformance import candidate
 from spec.conformance.answers import Fault, Nothing, Number, Unsupported, read
 from spec.conformance.candidate import Python, load
 from spec.conformance.declared import Unusable
@@ -29,17 +33,25 @@ class Stubborn:
 
 one = Calculator()
 """
+BAD = {
+    "ending.py": "raise SystemExit(0)",
+    "leaving.py": "import os; os._exit(0)",
+    "interrupting.py": "raise KeyboardInterrupt",
+    "endless.py": "while True: pass",
+    "adapter.mjs": "",
+}
 
 
 @pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     (tmp_path / "my_calculator.py").write_text(CALCULATOR, encoding="utf-8")
     (tmp_path / "broken_calculator.py").write_text("import json\njson.lodas('1')\n", encoding="utf-8")
-    (tmp_path / "ending.py").write_text("raise SystemExit(0)\n", encoding="utf-8")
+    for name, text in BAD.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     yield
-    for name in ("my_calculator", "broken_calculator", "ending"):
+    for name in ("my_calculator", "broken_calculator", *(Path(bad).stem for bad in BAD)):
         sys.modules.pop(name, None)
         sys.modules.pop(f"candidate_{name}", None)
 
@@ -69,16 +81,24 @@ def test_a_candidate_is_found(where: str, value: int | None) -> None:
     [
         ("no_such_module", "There is no module 'no_such_module' here; a file is named with its ending, such as"),
         ("no_such.module", "There is no module 'no_such.module' here"),
-        ("", "There is no module '' here"),
+        ("", "'' is neither a module nor a .py file; another language is asked by a command."),
+        ("adapter.mjs", "'adapter.mjs' is neither a module nor a .py file"),
+        ("no/adapter.mjs", "'no/adapter.mjs' is neither a module nor a .py file"),
+        ("leaving", "leaving cannot be loaded: it ended the program (exit status 0)."),
+        ("interrupting", "interrupting cannot be loaded: it raised KeyboardInterrupt."),
+        ("endless", "endless cannot be loaded: it gave no answer within 0.5 s."),
         ("no_such.py", "There is no file no_such.py."),
         ("my_calculator:two", "my_calculator has no 'two'."),
-        ("broken_calculator", "broken_calculator cannot be loaded: it raises AttributeError: module 'json' has no"),
-        ("broken_calculator.py", "broken_calculator.py cannot be loaded: it raises AttributeError"),
-        ("ending", "ending cannot be loaded: it raises SystemExit: 0."),
-        ("my_calculator:Stubborn", "my_calculator:Stubborn cannot be loaded: it raises OSError: no."),
+        ("broken_calculator", "broken_calculator cannot be loaded: it raised AttributeError: module 'json' has no"),
+        ("broken_calculator.py", "broken_calculator.py cannot be loaded: it raised AttributeError"),
+        ("ending", "ending cannot be loaded: it ended the program (exit status 0)."),
+        ("my_calculator:Stubborn", "my_calculator:Stubborn cannot be loaded: it raised OSError: no."),
     ],
 )
-def test_what_cannot_be_loaded_is_refused_in_one_sentence(where: str, words: str) -> None:
+def test_what_cannot_be_loaded_is_refused_in_one_sentence(
+    where: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(candidate, "LOADING", 0.5)
     with pytest.raises(Unusable) as error:
         load(where)
     assert str(error.value).startswith(words)
@@ -99,6 +119,11 @@ def test_an_object_that_fights_back_is_survived() -> None:
     assert Python(_Shy()).takes("weights") == ()
     assert isinstance(read(_Shy()), Fault)
     assert Python(_Shy()).call("weights", {}) == Unsupported()
+
+
+def test_a_call_that_would_end_the_run_as_if_all_were_well_is_a_fault() -> None:
+    one = Python(SimpleNamespace(weights=lambda parameters: os._exit(0 * parameters)))
+    assert one.call("weights", {"parameters": 1}) == Fault("raised", "ended the program (exit status 0)")
 
 
 def test_a_function_may_take_what_it_likes() -> None:

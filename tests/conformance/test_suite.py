@@ -344,6 +344,7 @@ def test_no_value_where_one_exists_is_told(nothing: Any) -> None:
         ({"ASSUMES": {"mfu": 2}}, "ASSUMES gives mfu the value 2; it must be a number over 0 and of at most 1."),
         ({"ASSUMES": {"mfu": "x"}}, "ASSUMES gives mfu the value 'x', which is no number."),
         ({"TOLERANCE": "half"}, "TOLERANCE is 'half'; it must be a number from 0 to 1/10."),
+        ({"TOLERANCE": "1e-999999999"}, "TOLERANCE is '1e-999999999'; it must be a number from 0 to 1/10."),
         ({"TOLERANCE": {"ttft": 1}}, "TOLERANCE of ttft is 1; it must be a number from 0 to 1/10."),
     ],
 )
