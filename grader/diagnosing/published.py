@@ -25,6 +25,9 @@ from spec.units import TABLE, Unit, unit
 
 EXPONENTS = {"k": 3, "m": 6, "b": 9, "t": 12, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 SIZED = re.compile(r"(\d)\s*([KMBT])\b", re.IGNORECASE)  # of parameters: `7B`, `350M`
+MACHINES = re.compile(
+    r"^(\d+)\s*(?:x\s*|\s)(?:NVIDIA\s+|AMD\s+)?[A-Z]{1,3}\d{1,4}\w*.*$", re.IGNORECASE
+)  # `4x H100 80GB`
 WORDED = re.compile(r"(\d)\s*(thousand|million|billion|trillion)\b", re.IGNORECASE)
 COUNTED_K = re.compile(
     r"(\d)\s*([KM])(?:\s*(?:tokens?|tok|ctx|context))?$", re.IGNORECASE
@@ -123,10 +126,17 @@ def _rewritten(quantity: Quantity, text: str) -> str:
         text = PEAK.sub(lambda m: f"{m[1]}FLOP/s", text)
     text = WORDED.sub(lambda m: f"{m[1]}e{EXPONENTS[m[2].lower()]}", text)
     if quantity.unit == unit("parameter"):
-        text = SIZED.sub(lambda m: f"{m[1]}e{EXPONENTS[m[2].lower()]}", text)
+        text = sized(text)
+    if quantity.unit.same_dimension(unit("GPU")):
+        text = MACHINES.sub(r"\1", text)
     if _is_size(quantity):
         text = BARE_PREFIX.sub(r"\1 \2B", text)
     return text.strip()
+
+
+def sized(text: str) -> str:
+    """Write a number of parameters out: `7B` is 7e9."""
+    return SIZED.sub(lambda m: f"{m[1]}e{EXPONENTS[m[2].lower()]}", text)
 
 
 def _is_size(quantity: Quantity) -> bool:

@@ -14,7 +14,7 @@ from fractions import Fraction
 from grader.calc import named, read_given
 from grader.calc.givens import Unusable
 from grader.diagnosing.derivation import vocabulary
-from grader.diagnosing.published import typed_as
+from grader.diagnosing.published import sized, typed_as
 from grader.diagnosing.synonyms import BITS, MIXED, QUANTITIES
 from spec.catalog import GPU, HUGGING_FACE_NAMES
 from spec.quantities import Quantity, quantities
@@ -174,6 +174,7 @@ def _value(found: Question, quantity: Quantity, text: str) -> None:
             taken[quantity.name] = int(size) if size.denominator == 1 else size
         found.halves[quantity.name], found.units[quantity.name] = Fraction(0), quantity.unit.name
         return
+    text = sized(text) if quantity.unit == unit("parameter") else text
     number = read_given(quantity, text)
     if quantity.name == found.quantity.name:
         found.stated = number

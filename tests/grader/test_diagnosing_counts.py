@@ -78,3 +78,15 @@ def test_nothing_explains_a_zero_and_a_number_beyond_all_measure_is_refused() ->
 def test_the_name_of_a_large_model_cuts_its_fraction_off() -> None:
     said = told("140.0 GB", "--quantity", "weights", "--model", "llama-3-70b")  # of 70.55 billion
     assert ["size-from-the-name"] in slips(said)
+
+
+def test_a_number_of_parameters_is_given_as_models_are_named() -> None:
+    for size in ("175B", "175 B", "175e9", "0.175T"):
+        assert told("350 GB", "--quantity", "weights", f"params={size}", "dtype=fp16")["verdict"] == "right"
+    assert told("0.7 GB", "--quantity", "weights", "params=350M", "dtype=fp16")["verdict"] == "right"
+
+
+@pytest.mark.parametrize("printed", ["5 H100", "5x H100", "5 x NVIDIA H100 80GB", "5 GPUs", "5"])
+def test_a_number_of_gpus_is_printed_with_their_name(printed: str) -> None:
+    assert told(printed, "--quantity", "gpus", "params=175B", "--gpu", "h100-80gb")["verdict"] == "right"
+    assert told(printed, "--quantity", "gpus", "params=70B", "--gpu", "h100-80gb")["verdict"] == "wrong"
