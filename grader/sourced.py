@@ -12,6 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+LARGEST = 16 * 1024 * 1024  # bytes of a file
 _HEADER = re.compile(r"\s*(\[\[?)\s*([\w.-]+)\s*\]")
 
 
@@ -58,7 +59,7 @@ class Source:
         Raises:
             InvalidSet: it cannot be read, or is no TOML.
         """
-        self.file = path.name
+        self.file = path.name or str(path)
         text = self._text(path)
         self._lines = text.splitlines()
         try:
@@ -71,11 +72,16 @@ class Source:
 
     def _text(self, path: Path) -> str:
         try:
-            return path.read_text(encoding="utf-8-sig")
+            with path.open("rb") as file:
+                content = file.read(LARGEST + 1)
+            text = content[:LARGEST].decode("utf-8-sig")
         except OSError as error:
             raise InvalidSet(self.file, 0, "", f"it cannot be read ({error.strerror}).") from None
         except ValueError:  # not UTF-8, or a NUL in the path
             raise InvalidSet(self.file, 0, "", "it is no UTF-8 text.") from None
+        if len(content) > LARGEST:
+            raise InvalidSet(self.file, 0, "", f"it is larger than {LARGEST >> 20} MiB.")
+        return text.replace("\r\n", "\n").replace("\r", "\n")
 
     def known(self, place: Place, table: dict[str, Any], keys: Collection[str]) -> None:
         """Check the names of a table.

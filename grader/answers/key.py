@@ -110,7 +110,7 @@ def read_key(path: Path) -> Key:
     """
     try:
         with path.open(encoding="utf-8-sig") as file:
-            head, sheets = _read_lines(file)
+            head, sheets = _read_lines(iter(()) if path.is_char_device() else file)  # /dev/zero has no end
     except OSError as error:
         raise BadKey(f"The key {path} cannot be read ({error.strerror}).") from None
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):

@@ -75,7 +75,7 @@ def _gradebook(gradebook: Gradebook, out: str | None) -> dict[str, Total]:
         with open(os.devnull, "w", encoding="utf-8") as nowhere:  # noqa: PTH123  the totals are made by writing
             return gradebook.write(nowhere)
     path = Path(out)
-    unfinished = path.with_name(f".{path.name}.unfinished")
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")  # others may write the same file
     try:
         with unfinished.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
             totals = _written(gradebook, file)

@@ -13,7 +13,9 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,6 +60,29 @@ class Folder:
         """
         self.path.mkdir(parents=True, exist_ok=True)
         self.keys.mkdir(mode=0o700, exist_ok=True)
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other runs out of the folder, so that nobody's draws are lost; the lock ends with the process.
+
+        Raises:
+            OtherClass: another run is writing to it.
+            OSError: it cannot be opened.
+        """
+        try:
+            import fcntl
+        except ImportError:  # a system without such locks
+            yield
+            return
+        descriptor = os.open(self.keys, os.O_RDONLY)
+        try:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise OtherClass(f"Another run is writing to {self.path}; wait until it has ended.") from None
+            yield
+        finally:
+            os.close(descriptor)
 
     def draws(self, problem_set: ProblemSet, secret: Secret) -> dict[str, list[Drawn]]:
         """Return what was handed out here before; nothing in a new folder.

@@ -97,13 +97,26 @@ def hand_out(
     """Write the sheets and keys of a class. The same secret gives the same files, however many `workers` there are.
 
     Raises:
-        OtherClass: the folder holds another set, and `force` is not set.
+        OtherClass: the folder holds another set, and `force` is not set; or another run is writing to it.
         TooFew, Undrawable: a family cannot give what an item asks for.
         OSError: a file cannot be written; the files that are there are whole, and a new run goes on.
     """
     folder.make()
-    if force:
-        folder.forget()
+    with folder.alone():
+        if force:
+            folder.forget()
+        return _hand_out(problem_set, students, secret, formats, folder, workers, progress)
+
+
+def _hand_out(
+    problem_set: ProblemSet,
+    students: Iterable[Student],
+    secret: Secret,
+    formats: Sequence[str],
+    folder: Folder,
+    workers: int,
+    progress: Progress,
+) -> HandedOut:
     named = {student.code: student for student in coded(students, secret)}
     spots = places(problem_set, secret)
     allotment = Allotment(problem_set.title, secret, spots)

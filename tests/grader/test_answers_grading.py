@@ -212,6 +212,12 @@ def test_a_bad_key_is_one_sentence(key: Path, content: str, says: str) -> None:
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="has no file without an end")
+def test_a_key_without_an_end_is_no_key() -> None:
+    with pytest.raises(BadKey, match="no key file"):
+        read_key(Path("/dev/zero"))
+
+
 def test_a_key_may_be_laid_out_anew(key: Path) -> None:
     data = json.loads(key.read_text(encoding="utf-8"))
     lines = read_key(key)

@@ -24,6 +24,7 @@ from grader.givens import shown
 from grader.sets import (
     Folder,
     HandedOut,
+    InvalidSet,
     ProblemSet,
     Secret,
     Student,
@@ -344,6 +345,32 @@ def test_another_class_is_not_mixed_into_a_folder_unless_told(
     assert contents(out) == before
     assert run(*arguments, "--force", **env).exit_code == 0
     assert len(list((out / "sheets").iterdir())) == 4
+
+
+@pytest.mark.skipif(os.name != "posix", reason="locks are the system's")
+def test_one_run_at_a_time_writes_to_a_folder(tmp_path: Path, roster: Path) -> None:
+    path, folder = tmp_path / "set.toml", Folder(tmp_path / "out")
+    run(path, "--roster", roster, "--out", folder.path)
+    before = contents(folder.path)
+    with folder.alone():
+        done = run(path, "--roster", roster, "--out", folder.path, "--force", "--workers", "1")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "Another run is writing" in done.stderr
+    assert contents(folder.path) == before
+    assert run(path, "--roster", roster, "--out", folder.path).exit_code == 0
+
+
+@pytest.mark.parametrize("content", [b"title = 1 #" + b"x" * 16 * 1024 * 1024, b"\0" * (16 * 1024 * 1024 + 1)])
+def test_a_set_file_is_not_read_without_end(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "huge.toml"
+    path.write_bytes(content)
+    with pytest.raises(InvalidSet, match=r"^huge\.toml: it is larger than 16 MiB\.$"):
+        read_set(path)
+
+
+def test_a_set_file_that_is_a_folder_is_named() -> None:
+    with pytest.raises(InvalidSet, match=r"^\.: it cannot be read"):
+        read_set(Path())
 
 
 def test_a_mistake_is_one_sentence(tmp_path: Path, roster: Path) -> None:
