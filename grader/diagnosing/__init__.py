@@ -134,6 +134,12 @@ def _ways(ways: Sequence[Derived], quantity: Quantity, others: Mapping[str, Exac
         right = follow(main.steps, values)[quantity.name]
         words = "; ".join(filter(None, (main.convention, "K counts 1,000")))
         found.append((Derived(main.steps, values, main.known, right, words, main.every), words))
+    numbers = {**main.every, **main.values}
+    if quantity.name == "active_parameters" and isinstance(main.right, int) and not numbers.get("tied", 1):
+        read = main.right - int(numbers["vocab"] * numbers["hidden"])
+        words = "the embedding table is not counted"
+        values = {**main.values, quantity.name: read}
+        found.append((Derived((), values, main.known, read, words, main.every), words))
     return found
 
 

@@ -90,3 +90,10 @@ def test_a_number_of_parameters_is_given_as_models_are_named() -> None:
 def test_a_number_of_gpus_is_printed_with_their_name(printed: str) -> None:
     assert told(printed, "--quantity", "gpus", "params=175B", "--gpu", "h100-80gb")["verdict"] == "right"
     assert told(printed, "--quantity", "gpus", "params=70B", "--gpu", "h100-80gb")["verdict"] == "wrong"
+
+
+@pytest.mark.parametrize(
+    ("model", "named"), [("deepseek-v3", "37B"), ("gpt-oss-20b", "3.6B"), ("mixtral-8x7b", "12.9B")]
+)
+def test_active_parameters_are_right_as_their_makers_count_them(model: str, named: str) -> None:
+    assert told(named, "--quantity", "active_parameters", "--model", model)["verdict"] == "right"
