@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from spec.conformance.answers import Answer, Fault, Nothing, Unsupported, attribute, read, shortened
 from spec.conformance.declared import Declared, Unusable, declared
-from spec.conformance.limits import LOADING, MEMORY_LIMIT, TIME_LIMIT, Interrupted, TimeOver, limited
+from spec.conformance.limits import LOADING, LONGEST_LIMIT, MEMORY_LIMIT, TIME_LIMIT, Interrupted, TimeOver, limited
 from spec.invariants.reference import Reference, Unanswered
 
 
@@ -32,7 +32,9 @@ class Takes:
 
 
 class Candidate(Protocol):
-    """An implementation under test, in whatever language."""
+    """An implementation under test, in whatever language; a call of it may last `time_limit` seconds."""
+
+    time_limit: float
 
     @property
     def title(self) -> str:
@@ -63,7 +65,7 @@ class Python:
     """A module or an object whose functions are called in this process."""
 
     def __init__(self, thing: Any, title: str = "", time_limit: float = TIME_LIMIT) -> None:
-        self.thing, self.title, self.time_limit = thing, title or _title(thing), time_limit
+        self.thing, self.title, self.time_limit = thing, title or _title(thing), checked_limit(time_limit)
         self.declared = Declared(exact=True) if isinstance(thing, Reference) else declared(partial(attribute, thing))
         self.takes = cache(self._takes)
 
@@ -143,6 +145,17 @@ def said(error: BaseException) -> str:
 
 def _title(thing: Any) -> str:
     return str(attribute(thing, "__name__", "")) or type(thing).__name__
+
+
+def checked_limit(seconds: float) -> float:
+    """Return a time limit.
+
+    Raises:
+        Unusable: no clock can be set to it.
+    """
+    if not 0 < seconds <= LONGEST_LIMIT:
+        raise Unusable(f"A time limit of {seconds:g} s makes no sense; it is over 0 and at most {LONGEST_LIMIT:g} s.")
+    return seconds
 
 
 def load(where: str, time_limit: float = TIME_LIMIT) -> Python:

@@ -22,6 +22,7 @@ except ImportError:  # not on Windows
     resource = None  # type: ignore[assignment]
 
 TIME_LIMIT = 10.0  # seconds a call may last
+LONGEST_LIMIT = 86_400.0  # seconds that a call may be allowed
 LOADING = 60.0  # seconds a candidate may take to load; some import a great deal
 MEMORY_LIMIT = 4 * 2**30  # bytes a call may take beyond what is in use
 USED = Path("/proc/self/statm")

@@ -48,10 +48,10 @@ class Step:
     request: str
     tokens: int = 0
 
-    def on(self, manager: Any) -> Any:
-        """Do it; an exception is an answer too."""
+    def on(self, manager: Any, seconds: float) -> Any:
+        """Do it within so many seconds; an exception is an answer too."""
         arguments = (self.request, self.tokens) if self.operation in {"reserve", "grow"} else (self.request,)
-        return _called(lambda: getattr(manager, self.operation)(*arguments), str(self))
+        return _called(lambda: getattr(manager, self.operation)(*arguments), str(self), seconds)
 
     def __str__(self) -> str:
         return f"{self.operation}({self.request!r}{f', {self.tokens}' if self.tokens else ''})"
@@ -69,18 +69,18 @@ class _Stopped(Exception):
     """A call took too much, or ended the program; it is not tried again."""
 
 
-def _called(call: Callable[[], Any], words: str) -> Any:
+def _called(call: Callable[[], Any], words: str, seconds: float) -> Any:
     """Make a call; an exception is an answer too.
 
     Raises:
         _Stopped: it took too much, or ended the program.
     """
     try:
-        return limited(call, TIME_LIMIT)
+        return limited(call, seconds)
     except Interrupted:
         raise KeyboardInterrupt from None
     except BaseException as error:  # noqa: BLE001  the code of others
-        fault = stopped(error, TIME_LIMIT)
+        fault = stopped(error, seconds)
         if fault is not None:
             raise _Stopped(f"{words} {fault.words}") from None
         return _Raised(type(error).__name__)
@@ -102,10 +102,12 @@ class Trial:
     Attributes:
         make: its class, called with `capacity` and `block_size`.
         examples: how many runs.
+        time_limit: the seconds of a call.
     """
 
     make: Any
     examples: int
+    time_limit: float = TIME_LIMIT
     _told: dict[str, str] | None = field(default=None)
     _stopped: bool = False
 
@@ -146,18 +148,21 @@ class Trial:
                 break
         steps = fewer(run.steps, lambda some: fails(Run(run.capacity, run.block_size, tuple(some))))
         last = self._broken(Run(run.capacity, run.block_size, tuple(steps))) or ("", "")
-        did = ", ".join(map(str, steps))
-        return f"With capacity={run.capacity} and block_size={run.block_size}, after {did}: {last[1]}"
+        did = f", after {', '.join(map(str, steps))}" if steps else ""
+        return f"With capacity={run.capacity} and block_size={run.block_size}{did}: {last[1]}"
 
     def _broken(self, run: Run) -> tuple[str, str] | None:
         """Return the first sentence that a run breaks, and how."""
         model = CacheManager(run.capacity, run.block_size)
-        theirs = _called(lambda: self.make(capacity=run.capacity, block_size=run.block_size), "CacheManager(...)")
+        limit = self.time_limit
+        theirs = _called(
+            lambda: self.make(capacity=run.capacity, block_size=run.block_size), "CacheManager(...)", limit
+        )
         if isinstance(theirs, _Raised):
             return "cache-usage", f"CacheManager(capacity=..., block_size=...) {theirs}"
         for step in run.steps:
             used = model.used
-            right, got = step.on(model), step.on(theirs)
+            right, got = step.on(model, limit), step.on(theirs, limit)
             answer = _answer(step, right, got, model)
             if answer is not None:
                 return answer, f"{step} {_shown(got)}; right is that it {_shown(right)}"

@@ -18,7 +18,7 @@ from fractions import Fraction
 from typing import IO, Any, cast
 
 from spec.conformance.answers import Answer, Fault, Nothing, Unsupported, number, shortened
-from spec.conformance.candidate import Takes
+from spec.conformance.candidate import Takes, checked_limit
 from spec.conformance.declared import Unusable, declared
 from spec.conformance.limits import TIME_LIMIT, limit_memory_of
 from spec.solving import Exact, exact_number
@@ -45,7 +45,7 @@ class Program:
         self.command = _words(command) if isinstance(command, str) else list(command)
         if not self.command:
             raise Unusable("The command is empty.")
-        self.time_limit, self.starts, self.title = time_limit, 0, shlex.join(self.command)
+        self.time_limit, self.starts, self.title = checked_limit(time_limit), 0, shlex.join(self.command)
         self._running: subprocess.Popen[str] | None = None
         self._lines: queue.Queue[str | None] = queue.Queue(WAITING)
         self._said = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115  closed by close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 import pytest
 
@@ -13,9 +14,11 @@ from spec.conformance.declared import Unusable
 from spec.conformance.judging import Skipped
 from spec.conformance.limits import TIME_LIMIT
 from spec.conformance.protocol import Program
-from spec.conformance.suite import EXAMPLES, OTHERS, Check, Failure, Suite, Tally, Useless
+from spec.conformance.suite import EXAMPLES, FEWEST, OTHERS, Check, Failure, Suite, Tally, Useless
 from spec.conformance.wording import sentence, told
 from spec.index import laws
+
+Number = TypeVar("Number", int, float)
 
 
 @dataclass
@@ -81,15 +84,24 @@ def session(config: pytest.Config) -> Session:
         pytest.UsageError: it cannot be used.
     """
     where, command = config.getoption("candidate"), config.getoption("candidate_command")
-    limit = config.getoption("candidate_time_limit") or TIME_LIMIT
+    limit = _else(config.getoption("candidate_time_limit"), TIME_LIMIT)
+    examples = _else(config.getoption("candidate_examples"), EXAMPLES)
     file = config.getoption("candidate_deviations")
+    if where and command:
+        raise pytest.UsageError("Name a candidate or a program, not both: --candidate or --candidate-command.")
+    if examples < FEWEST:
+        raise pytest.UsageError(f"--candidate-examples {examples} is too few; a check has {FEWEST} points or more.")
     try:
         known = deviations.read(file) if file else {}
         candidate: Candidate = load(where, limit) if where else Program(command, limit)
-        suite = Suite(candidate, config.getoption("candidate_examples") or EXAMPLES, config.getoption("candidate_law"))
+        suite = Suite(candidate, examples, config.getoption("candidate_law"))
     except Unusable as error:
         raise pytest.UsageError(str(error)) from None
     return Session(candidate, suite, Tally(suite), known)
+
+
+def _else(given: Number | None, default: Number) -> Number:
+    return default if given is None else given
 
 
 def name_of(check: Check) -> str:

@@ -30,6 +30,7 @@ from spec.invariants.draws import Values as Point
 from spec.solving import Exact
 
 EXAMPLES = 40  # points of every check
+FEWEST = 2  # below which a check sees too little
 SLOW = {"hung", "crashed", "memory"}  # faults that nobody wants to see again and again
 OTHERS = {padding.LAW: padding.SAYS} | managing.SENTENCES  # what is checked and is no law, by its name
 
@@ -147,7 +148,7 @@ class Suite:
             yield Check(padding.LAW, (padding.LAW,), padding.SAYS, self._padding)
         manager = self.candidate.manager()
         if manager is not None and (not self.only or not self.only.isdisjoint(managing.SENTENCES)):
-            trial = managing.Trial(manager, self.examples)
+            trial = managing.Trial(manager, self.examples, self.candidate.time_limit)
             for name, words in managing.SENTENCES.items():
                 yield Check(name, (name,), words, partial(self._manager, trial, name))
 

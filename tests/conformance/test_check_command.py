@@ -106,6 +106,9 @@ def test_a_file_of_deviations_that_cannot_be_read_is_one_sentence(
         (("json",), "json has nothing to check: no function of it is named as a quantity"),
         (("no_such_module",), "There is no module 'no_such_module' here"),
         (("--command", "true"), "true does not describe itself: it ended instead of answering (exit status 0)."),
+        (("--command", "node 'x"), 'The command "node \'x" cannot be read: no closing quotation.'),
+        (("json", "--time-limit", "inf"), "A time limit of inf s makes no sense; it is over 0 and at most 86400 s."),
+        (("json", "--time-limit", "nan"), "A time limit of nan s makes no sense"),
         (("json", "--law", "fit"), "There is no law 'fit'; did you mean fits"),
     ],
 )

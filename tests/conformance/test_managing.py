@@ -140,9 +140,20 @@ def test_what_a_manager_lacks_is_left_out() -> None:
     assert not found.broken
 
 
+def test_a_manager_that_hangs_is_told_after_the_time_limit() -> None:
+    class Hangs(CacheManager):
+        def reserve(self, request: Any, tokens: int) -> Any:
+            while request or tokens:
+                pass
+
+    told = Trial(Hangs, 40, time_limit=0.2).found()
+    assert list(told) == ["cache-usage"]
+    assert "gave no answer within 0.2 s" in told["cache-usage"]
+
+
 def test_a_manager_that_cannot_be_made_is_told() -> None:
     def make(size: int) -> Any:
         raise AssertionError(size)
 
     make.reserve = True  # type: ignore[attr-defined]  # it has the operation but not the form
-    assert "raises TypeError" in broken(make)["cache-usage"]  # type: ignore[arg-type]
+    assert "block_size=1: CacheManager(capacity=..., block_size=...) raises TypeError" in broken(make)["cache-usage"]  # type: ignore[arg-type]

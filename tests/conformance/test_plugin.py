@@ -95,6 +95,9 @@ def test_known_deviations_are_no_failures_and_are_told_when_they_are_over(here: 
             ("--candidate", "mine", "--deviations", "no.toml"),
             "ERROR: no.toml cannot be read: No such file",
         ),
+        (("--candidate", "mine", "--candidate-command", "cat"), "ERROR: Name a candidate or a program, not both"),
+        (("--candidate", "mine", "--candidate-examples", "0"), "ERROR: --candidate-examples 0 is too few"),
+        (("--candidate", "mine", "--candidate-time-limit", "0"), "ERROR: A time limit of 0 s makes no sense"),
         (("--candidate-command", "false"), "ERROR: false does not describe itself: it ended"),
     ],
 )
