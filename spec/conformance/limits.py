@@ -64,7 +64,13 @@ def _clock(seconds: float) -> Iterator[None]:
     if seconds <= 0 or not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGALRM, _over), signal.signal(signal.SIGINT, _interrupted)
+    interrupts: list[int] = []
+
+    def interrupted(number: int, _frame: FrameType | None) -> None:
+        interrupts.append(number)
+        raise Interrupted
+
+    before = signal.signal(signal.SIGALRM, _over), signal.signal(signal.SIGINT, interrupted)
     signal.setitimer(signal.ITIMER_REAL, seconds, 1)  # again each second: an `except` of the call may swallow the first
     try:
         yield
@@ -72,6 +78,8 @@ def _clock(seconds: float) -> Iterator[None]:
         signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in zip((signal.SIGALRM, signal.SIGINT), before, strict=True):
             signal.signal(number, handler)
+        if interrupts:  # an `except` of the call may have swallowed it
+            raise Interrupted
 
 
 @contextmanager
@@ -93,10 +101,6 @@ def _staying(process: int) -> Iterator[None]:
 
 def _over(_number: int, _frame: FrameType | None) -> None:
     raise TimeOver
-
-
-def _interrupted(_number: int, _frame: FrameType | None) -> None:
-    raise Interrupted
 
 
 @contextmanager

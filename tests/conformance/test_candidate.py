@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import sys
 import threading
 from collections.abc import Iterator
@@ -124,6 +126,16 @@ def test_an_object_that_fights_back_is_survived() -> None:
 def test_a_call_that_would_end_the_run_as_if_all_were_well_is_a_fault() -> None:
     one = Python(SimpleNamespace(weights=lambda parameters: os._exit(0 * parameters)))
     assert one.call("weights", {"parameters": 1}) == Fault("raised", "ended the program (exit status 0)")
+
+
+def test_a_call_that_swallows_an_interrupt_does_not_keep_the_run_going() -> None:
+    def weights(parameters: int) -> int:
+        with contextlib.suppress(BaseException):
+            signal.raise_signal(signal.SIGINT)
+        return parameters
+
+    with pytest.raises(KeyboardInterrupt):
+        Python(SimpleNamespace(weights=weights)).call("weights", {"parameters": 1})
 
 
 def test_a_function_may_take_what_it_likes() -> None:
