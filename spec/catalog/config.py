@@ -39,6 +39,7 @@ LARGEST = 16 * 2**20  # bytes; the lists of quantised modules in published files
 NESTED_IN = "text_config"
 ALIKE, SUGGESTIONS, LONGEST_NAME = 0.8, 3, 60
 WIDEST = 16  # bits of a weight that was not quantised
+OTHER_ENDS = ("ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering")
 WIDTHS = {"fp8": 8, "mxfp4": 4, "fbgemm_fp8": 8}  # methods that have one width
 
 
@@ -153,12 +154,30 @@ def _remarks(fields: Fields, model_type: str) -> list[str]:
         remarks.append(f"Of {model_type}, the language model{where} is read and nothing else.")
     if fields.said.get("num_nextn_predict_layers"):
         remarks.append("Layers that only predict further tokens (num_nextn_predict_layers) are not counted.")
+    remarks += _as_stored({**fields.said, **fields.outer})
     quantization = fields.said.get("quantization_config") or fields.outer.get("quantization_config")
     width = _width(quantization) if isinstance(quantization, dict) else None
     if width is not None:
         remarks.append(
             f"Quantised weights have {width} bits (quantization_config), which changes no size; "
             f"give weight_bits={width} to count every weight so."
+        )
+    return remarks
+
+
+def _as_stored(said: dict[str, object]) -> list[str]:
+    """Say where the file describes other tensors than those of a model of two bytes that writes tokens."""
+    named = said.get("architectures")
+    classes = [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
+    remarks = [
+        f"{name} has no matrix over the vocabulary at its end; the model that writes tokens is counted, which has."
+        for name in classes
+        if name.endswith(OTHER_ENDS)
+    ]
+    stored = next((name for name in ("dtype", "torch_dtype") if said.get(name) == "float32"), None)
+    if stored is not None:
+        remarks.append(
+            f"Weights are stored as float32 ({stored}), which changes no size; give weight_bits=32 for that."
         )
     return remarks
 
