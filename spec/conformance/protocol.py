@@ -53,7 +53,7 @@ class Program:
             described = self._ask({"describe": True})
             self._functions = _functions(described)
             says = declared(lambda word, default: described.get(word.lower(), default))
-        except Unusable:
+        except BaseException:  # an interrupt too, which the program does not see
             self.close()
             raise
         self.declared = replace(says, fractions=True)

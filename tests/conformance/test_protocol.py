@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -150,6 +151,20 @@ def test_what_a_program_starts_is_stopped_with_it(tmp_path: Path) -> None:
     with pytest.raises(Unusable, match=r"gave no answer within 0\.2 s"):
         Program(["sh", "-c", f"(sleep 2; touch {mark}); true"], 0.2)
     time.sleep(2.5)
+    assert not mark.exists()
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no alarm")
+def test_a_program_is_stopped_where_its_start_is_interrupted(tmp_path: Path) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    mark, before = tmp_path / "late", signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    with pytest.raises(KeyboardInterrupt):
+        Program(["sh", "-c", f"sleep 1; touch {mark}"])
+    signal.signal(signal.SIGALRM, before)
+    time.sleep(1.2)
     assert not mark.exists()
 
 
