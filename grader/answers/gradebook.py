@@ -137,7 +137,8 @@ class Gradebook:
                 override = self._overrides.get((student, item.number, part.part))
                 if override:
                     judged = f"Judged: {printed(line.points)}. {line.why}".strip()
-                    line = replace(line, points=override.points, why=f"By hand: {override.reason}. {judged}")
+                    reason = override.reason.rstrip(".")
+                    line = replace(line, points=override.points, why=f"By hand: {reason}. {judged}")
                 yield line
 
     def write(self, file: TextIO) -> dict[str, Total]:
@@ -166,7 +167,10 @@ class Gradebook:
         score = self._policy.score(judged)
         credit = self._policy.credit(score, counted.attempt, hints, counted.days)
         if credit != score:
-            causes = [f"{hints} hints"] * bool(hints) + [f"{counted.days} days late"] * bool(counted.days)
+            causes = [
+                *[f"{hints} hint{'s' * (hints > 1)}"] * bool(hints),
+                *[f"{counted.days} day{'s' * (counted.days > 1)} late"] * bool(counted.days),
+            ]
             why = f"{why} Attempt {counted.attempt}{''.join(f', {cause}' for cause in causes)}: "
             why += f"{printed(credit)} instead of {printed(score)} of the points."
         verdict = PARTIAL if score > judged.score else judged.verdict

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TextIO
 
 import click
 
@@ -75,22 +74,22 @@ def _gradebook(gradebook: Gradebook, out: str | None) -> dict[str, Total]:
         with open(os.devnull, "w", encoding="utf-8") as nowhere:  # noqa: PTH123  the totals are made by writing
             return gradebook.write(nowhere)
     path = Path(out)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")  # others may write the same file
+    special = path.exists() and not path.is_file()  # a device or a pipe, such as /dev/stdout, is written to as it is
+    path = path.resolve() if path.is_symlink() and not special else path
+    unfinished = path if special else path.with_name(f".{path.name}.{os.getpid()}.unfinished")  # not another run's
     try:
         with unfinished.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
-            totals = _written(gradebook, file)
-        unfinished.replace(path)
+            totals = gradebook.write(file)
+            if not special:
+                file.flush()
+                os.fsync(file.fileno())
+        if not special:
+            unfinished.replace(path)
     except (OSError, ValueError) as error:
         raise Refused(f"{out} cannot be written: {getattr(error, 'strerror', None) or error}.") from error
     finally:
-        unfinished.unlink(missing_ok=True)
-    return totals
-
-
-def _written(gradebook: Gradebook, file: TextIO) -> dict[str, Total]:
-    totals = gradebook.write(file)
-    file.flush()
-    os.fsync(file.fileno())
+        if not special:
+            unfinished.unlink(missing_ok=True)
     return totals
 
 

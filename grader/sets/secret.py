@@ -67,15 +67,28 @@ def find_secret(option: str | None, environ: Mapping[str, str], own: Path) -> Se
     if environ.get("GRADE_SECRET"):
         return Secret(environ["GRADE_SECRET"].strip().encode("utf-8", "surrogateescape"))
     own.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    try:
-        descriptor = os.open(own, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return _read(own)
-    with os.fdopen(descriptor, "w", encoding="ascii") as file:
-        file.write(f"{secrets.token_hex(32)}\n")
-        file.flush()
-        os.fsync(file.fileno())
+    if not own.exists():
+        _make(own)
     return _read(own)
+
+
+def _make(own: Path) -> None:
+    """Make a secret, unless somebody else does at the same moment; it is never there unfinished."""
+    unfinished = own.with_name(f".{own.name}.{secrets.token_hex(4)}.unfinished")
+    try:
+        descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            file.write(f"{secrets.token_hex(32)}\n")
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            os.link(unfinished, own)
+        except FileExistsError:
+            return
+        except OSError:  # a disk that has no links
+            unfinished.replace(own)
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 def _read(path: Path) -> Secret:

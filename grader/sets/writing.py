@@ -36,8 +36,16 @@ def write(folder: Path, files: Mapping[str, str | bytes], *, force: bool) -> lis
 
 
 def replace(path: Path, pieces: Iterable[str | bytes]) -> None:
-    """Write a file piece by piece, so that at every moment there is the old one, or none, or the whole new one."""
+    """Write a file piece by piece, so that at every moment there is the old one, or none, or the whole new one.
+
+    A device or a pipe, such as /dev/stdout, is written to as it is. A link stays, and what it names is written.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists() and not path.is_file():
+        with path.open("wb") as file:
+            file.writelines(_bytes(pieces))
+        return
+    path = path.resolve() if path.is_symlink() else path
     unfinished = path.with_name(f".{path.name}.unfinished")
     try:
         with unfinished.open("wb") as file:

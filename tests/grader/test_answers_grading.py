@@ -212,6 +212,21 @@ def test_a_bad_key_is_one_sentence(key: Path, content: str, says: str) -> None:
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.skipif(os.name != "posix", reason="has no links and pipes")
+def test_a_gradebook_goes_where_a_link_leads_and_into_a_pipe(key: Path) -> None:
+    real, link, pipe = (key.with_name(name) for name in ("real.csv", "link.csv", "pipe"))
+    link.symlink_to(real)
+    assert run(key, "student,1\nC2FR-WQRK,15\n", "--out", link).exit_code == 0
+    assert link.is_symlink()
+    assert book(real)
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    assert run(key, "student,1\nC2FR-WQRK,15\n", "--out", pipe).exit_code == 0
+    assert os.read(reader, 1 << 16) == real.read_bytes()
+    os.close(reader)
+    assert pipe.is_fifo()
+
+
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="has no file without an end")
 def test_a_key_without_an_end_is_no_key() -> None:
     with pytest.raises(BadKey, match="no key file"):

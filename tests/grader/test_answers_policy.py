@@ -281,6 +281,11 @@ def test_what_comes_late_is_worth_less_or_nothing(key: Path, policy: str, time: 
     assert (line["points"], line["verdict"]) == (points, verdict)
 
 
+def test_one_day_late_is_one_day(key: Path) -> None:
+    line = graded(key, LATE, "1,15,2026-12-05 00:00")["C1a"]
+    assert ", 1 day late: " in line["why"]
+
+
 def test_a_late_answer_does_not_take_the_place_of_one_in_time(key: Path) -> None:
     line = graded(key, DEADLINE, "1,15,2026-12-04", "1,14,2026-12-06")["C1a"]
     assert (line["answer"], line["points"], line["time"]) == ("15", "4", "2026-12-03T23:00:00+00:00")
@@ -307,18 +312,20 @@ def test_hints_cost(key: Path) -> None:
     with Ledger.open(key.with_name("l")) as ledger:
         for level in (1, 2, 2):
             ledger.record_help(CODE, Exercise("sample", 1, 1, "One.", (), (part,)), "a", "hint", level)
-    assert graded(key, "[policy]\nhint_cost = 0.25", "1,15")["C1a"]["points"] == "2"
+    line = graded(key, "[policy]\nhint_cost = 0.25", "1,15")["C1a"]
+    assert (line["points"], line["why"]) == ("2", "Attempt 1, 2 hints: 0.5 instead of 1 of the points.")
     assert graded(key, "", "1,15")["C1a"]["points"] == "4"
 
 
 def test_points_by_hand_keep_what_was_judged(key: Path) -> None:
     override = '[[overrides]]\nstudent = "{}"\nitem = "{}"\npoints = {}\nreason = "{}"\n'
     lines = graded(
-        key, override.format(CODE, "1", 3, "A fair reading") + override.format(OTHER, "2b", 1, "Said so"), "1,14"
+        key, override.format(CODE, "1", 3, "A fair reading") + override.format(OTHER, "2b", 1, "Said so."), "1,14"
     )
     assert (lines["C1a"]["points"], lines["C1a"]["verdict"]) == ("3", "incorrect")
     assert lines["C1a"]["why"] == "By hand: A fair reading. Judged: 0. S."
     assert (lines["K2b"]["points"], lines["K2b"]["verdict"]) == ("1", "missing")
+    assert lines["K2b"]["why"].startswith("By hand: Said so. Judged: 0. ")
     done = run(key, override.format("nobody", "1", 3, "x") + override.format(CODE, "2", 3, "x"), f"{CODE},1,15")
     assert done.exit_code == 1
     assert "overrides, nobody, exercise 1: there is no student 'nobody'" in done.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -246,6 +247,19 @@ def test_a_full_disk_is_one_sentence_and_leaves_whole_files(tmp_path: Path, monk
     assert done.exit_code == 2
     assert "No space left on device" in done.stderr
     assert {p: p.read_bytes() for p in out.rglob("*") if p.is_file()} == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no links and pipes")
+def test_a_link_stays_and_a_pipe_is_written_to(tmp_path: Path) -> None:
+    real, link, pipe = (tmp_path / name for name in ("real", "link", "pipe"))
+    link.symlink_to(real)
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    write(tmp_path, {"link": "text", "pipe": "text"}, force=True)
+    assert link.is_symlink()
+    assert (real.read_bytes(), os.read(reader, 9)) == (b"text", b"text")
+    os.close(reader)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "pipe", "real"]
 
 
 def test_writing_refuses_before_it_writes_anything(tmp_path: Path) -> None:

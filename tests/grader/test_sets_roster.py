@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import stat
 from pathlib import Path
 
@@ -98,3 +99,20 @@ def test_a_secret_is_that_of_the_file_or_the_variable_or_made(tmp_path: Path) ->
     for name in (str(tmp_path / "none"), str(tmp_path), "a\0b"):
         with pytest.raises(BadSecret, match="cannot be read"):
             find_secret(name, {}, own)
+
+
+def test_a_secret_that_two_make_at_once_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own, seen = tmp_path / "secret", list[str]()
+    token = secrets.token_hex
+
+    def interrupted(size: int) -> str:
+        if size == 32:
+            monkeypatch.setattr(secrets, "token_hex", token)
+            seen.append(find_secret(None, {}, own).mark)
+        return token(size)
+
+    monkeypatch.setattr(secrets, "token_hex", interrupted)
+    seen.append(find_secret(None, {}, own).mark)
+    assert len(seen) == 2
+    assert len(set(seen)) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["secret"]
