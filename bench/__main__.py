@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 
-NAMES = ("answers", "formulas", "posing", "ledger", "start", "peers")
+NAMES = ("answers", "formulas", "posing", "ledger", "start", "serving", "peers")
 
 
 def main(chosen: list[str]) -> int:
