@@ -121,7 +121,8 @@ def test_a_program_that_ends_is_started_again_but_not_for_ever(program: Callable
 def test_two_answers_to_one_question_do_not_shift_the_next(program: Callable[..., Program]) -> None:
     one = program('print(\'{"value": 1}\\n{"value": 2}\', flush=True)')
     assert one.call("mean_concurrency", GIVEN) == Number(1)
-    for _ in range(100):  # the second line may still be on its way
+    for _ in range(100):
+        time.sleep(0.01)  # the second line may still be on its way
         found = one.call("mean_concurrency", GIVEN)
         if isinstance(found, Fault):
             break
