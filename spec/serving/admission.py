@@ -7,6 +7,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from itertools import islice
 from math import ceil
 
 from spec.serving.cache import CacheManager, Chain, Evicted
@@ -138,7 +139,7 @@ class Admission:
         Raises:
             OutOfMemory: no room is asked for beforehand, and there was none.
         """
-        for job in list(self.waiting) if self.rules.backfill else [*self.waiting][:1]:
+        for job in islice(self.waiting, None if self.rules.backfill else 1):
             if self.rules.reserve is Reserve.NONE or self._fits(job):
                 self.enter(job, self.tokens(job))
                 return job

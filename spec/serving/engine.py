@@ -64,6 +64,7 @@ class Engine:
         self._ends: Heap = []
         self._fills: Heap = []
         self._swapping = 0  # ticks of moving blocks that the next iteration waits for
+        self._swapped = 0  # blocks on the host of requests that had to leave
         self._alerted = False
         self._host = Host(server.host_blocks, server.block_size, self.tally) if server.offload else None
         for request in requests:
@@ -168,6 +169,7 @@ class Engine:
             job.admitted = self.now
         if job.swapped:
             self._swapping += job.swapped * self.server.swap * self.scale
+            self._swapped -= job.swapped
             job.swapped = 0
             self._start_decoding(job, job.prompt + job.generated - 1)
             return 0
@@ -367,9 +369,9 @@ class Engine:
 
     def _swap_out(self, job: Job) -> None:
         blocks = self.cache.blocks(job.prompt + job.generated - 1)
-        taken = sum(other.swapped for other in self.admission.waiting)
-        if self.server.host_blocks is None or taken + blocks <= self.server.host_blocks:
+        if self.server.host_blocks is None or self._swapped + blocks <= self.server.host_blocks:
             job.swapped = blocks
+            self._swapped += blocks
             self._swapping += blocks * self.server.swap * self.scale
             self.tally.swapped_blocks += blocks
 

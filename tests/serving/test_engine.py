@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
@@ -131,6 +133,33 @@ def test_making_room_by_preemption_loses_nobody(server: Server, requests: list[R
     assert run.tally.preemptions == sum(job.preemptions for job in run.jobs)
     if server.when_full is WhenFull.RECOMPUTE:
         assert run.tally.swapped_blocks == run.tally.swap == 0
+
+
+class Queue(deque[Job]):
+    """Counts how many of those that wait are looked at."""
+
+    seen = 0
+
+    def __iter__(self) -> Iterator[Job]:
+        for job in super().__iter__():
+            self.seen += 1
+            yield job
+
+
+@pytest.mark.law
+@pytest.mark.parametrize("when_full", [WhenFull.RECOMPUTE, WhenFull.SWAP])
+def test_a_step_looks_at_no_more_of_the_queue_than_it_lets_in(when_full: WhenFull) -> None:
+    """So that a long queue costs nothing: ten times the requests take ten times as long."""
+    rules = Rules(Reserve.PROMPT)
+    server = Server(BySize(lambda _: 1), 40, 1, Continuous(4), rules=rules, when_full=when_full, host_blocks=30)
+    engine = Engine(server, [Request(n, 0, 5, 12) for n in range(200)])
+    engine.admission.waiting = queue = Queue()
+    before, more = 0, True
+    while more:
+        more = engine.step()
+        assert queue.seen - before <= server.batching.slots + 1
+        before = queue.seen
+    assert engine.tally.preemptions
 
 
 @pytest.mark.law
