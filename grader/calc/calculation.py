@@ -34,15 +34,19 @@ class Underived(Unusable):
         goal: the quantity asked for.
         missing: the fewest quantities that would have to be given too.
         catalogue: `--model`, `--gpu` or both, where naming these would help as well.
+        instead: the quantities that would do in place of a model or a GPU.
     """
 
-    def __init__(self, goal: str, missing: tuple[str, ...], catalogue: tuple[str, ...]) -> None:
-        super().__init__(goal, missing, catalogue)
-        self.goal, self.missing, self.catalogue = goal, missing, catalogue
+    def __init__(
+        self, goal: str, missing: tuple[str, ...], catalogue: tuple[str, ...], instead: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__(goal, missing, catalogue, instead)
+        self.goal, self.missing, self.catalogue, self.instead = goal, missing, catalogue, instead
 
     def __str__(self) -> str:
         wanted = [f"{name}=..." for name in self.missing] + [f"{option} NAME" for option in self.catalogue]
-        return f"{self.goal} cannot be found from this{'; add ' if wanted else ''}{' '.join(wanted)}."
+        instead = f", or values of {', '.join(self.instead)}" if self.instead else ""
+        return f"{self.goal} cannot be found from this{'; add ' if wanted else ''}{' '.join(wanted)}{instead}."
 
 
 class NotCovered(Unusable):
@@ -284,13 +288,16 @@ def _underived(
         if not set(options) <= rows.keys() or any(rows[option] <= brought.keys() for option in options):
             continue
         more = {*brought, *(name for option in options for name in rows[option] if name != goal)}
+        missing: tuple[str, ...] = ()
+        sizes: set[str] = set()
         try:
-            chain(goal, more, applicable, superseded=True)
-            missing: tuple[str, ...] = ()
+            sizes = _needed(chain(goal, more, applicable, superseded=True)) & more - brought.keys()
         except NoDerivation as still:
             missing = still.missing
-        if len(missing) < len(best.missing):
-            best = Underived(goal, missing, options)
+        other_way = len(missing) == len(best.missing) and not best.catalogue and missing != best.missing
+        if len(missing) < len(best.missing) or other_way:
+            instead = [name for name in quantities() if name in sizes] if len(options) == 1 else []
+            best = Underived(goal, missing, options, tuple(instead))
     return best
 
 
