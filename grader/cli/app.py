@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -20,6 +21,7 @@ COMMANDS = (
 )
 UNUSABLE = 2  # a usage error, or an answer, a file or a ledger that cannot be read
 INTERRUPTED = 130
+FULL = {errno.ENOSPC, errno.EDQUOT} if hasattr(errno, "EDQUOT") else {errno.ENOSPC}  # what is printed is lost too
 
 
 class Grade(click.Group):
@@ -63,6 +65,9 @@ class Grade(click.Group):
             error.show()
             status = _unusable(error.format_message(), typed)
         except Exception as error:
+            if isinstance(error, OSError) and error.errno in FULL:
+                click.echo(f"Error: Nothing more can be written: {error.strerror}.", err=True)
+                sys.exit(UNUSABLE)
             if os.environ.get("GRADE_DEBUG"):
                 raise
             sentence = (

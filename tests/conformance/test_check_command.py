@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from click.testing import CliRunner, Result
 from grader.cli import main as _main  # noqa: F401  the command line as installed
 from grader.cli.app import app
 
+ROOT = Path(__file__).parents[2]
 CALCULATOR = """
 UNITS = {"memory": "GB"}
 print("loading")
@@ -96,6 +99,19 @@ def test_a_file_of_deviations_that_cannot_be_read_is_one_sentence(
     found = grade(file, "--deviations", str(known))
     assert found.exit_code == 2
     assert words in " ".join(found.output.split())
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_where_there_is_no_room_for_the_report_one_sentence_says_so(form: list[str]) -> None:
+    command = [sys.executable, "-c", "from grader.cli import main; main()", "check", "spec.conformance.example"]
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [*command, "--law", "fits", "--examples", "2", *form],
+            stdout=full, stderr=subprocess.PIPE, text=True, cwd=ROOT, check=False,
+        )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr == "Error: Nothing more can be written: No space left on device.\n"
 
 
 @pytest.mark.parametrize(
