@@ -16,9 +16,27 @@ from typing import NamedTuple
 from spec.serving.request import NANOSECONDS, Request
 
 NAMES = {
-    "arrival": ("arrival", "arrived_at", "timestamp", "time"),
-    "prompt": ("prompt", "prompt_tokens", "input_length", "contexttokens", "request tokens", "num_prefill_tokens"),
-    "output": ("output", "output_tokens", "output_length", "generatedtokens", "response tokens", "num_decode_tokens"),
+    "arrival": ("arrival", "arrived_at", "arrival_time", "arrival_timestamp", "timestamp", "time"),
+    "prompt": (
+        "prompt",
+        "prompt_tokens",
+        "prompt_size",
+        "input_tokens",
+        "input_length",
+        "contexttokens",
+        "request tokens",
+        "num_prefill_tokens",
+    ),
+    "output": (
+        "output",
+        "output_tokens",
+        "output_length",
+        "completion_tokens",
+        "token_size",
+        "generatedtokens",
+        "response tokens",
+        "num_decode_tokens",
+    ),
 }
 UNITS = {"s": NANOSECONDS, "ms": 10**6, "us": 10**3, "ns": 1}
 LONGEST = 10**7  # tokens: the longest contexts that are offered, and still simulated in seconds
@@ -154,5 +172,6 @@ def _arrival(row: _Row, name: str, unit: int) -> int:
 def _tokens(row: _Row, what: str, name: str) -> int:
     text = row.values[name].strip()
     if not _NUMBER.fullmatch(text) or Fraction(text).denominator != 1 or not 1 <= Fraction(text) <= LONGEST:
-        raise row.bad(name, f"has {text[:40]!r} tokens of {what}; it must be a whole number from 1 to {LONGEST:,}")
+        why = f"has {text[:40]!r} tokens of {what}; it must be a whole number from 1 to {LONGEST:,}"
+        raise row.bad(name, why + "; leave out requests that failed" * (text in {"0", "0.0"}))
     return int(Fraction(text))

@@ -35,6 +35,11 @@ def test_dates_and_names_of_public_traces_are_understood() -> None:
     assert read_trace(lines) == [Request(0, 0, 374, 44), Request(1, 4_314_579_000, 396, 109)]
     lines = ["\ufeffTimestamp,Model,Request tokens,Response tokens,Total tokens,Log Type", "5,GPT-4,472,18,490,API"]
     assert read_trace(lines) == [Request(0, 0, 472, 18)]
+    lines = [
+        "request_id,request_type,application_id,arrival_timestamp,batch_size,prompt_size,token_size",
+        "7,2,0,1,1,9,4",
+    ]
+    assert read_trace(lines) == [Request(0, 0, 9, 4)]
 
 
 @pytest.mark.roundtrip
@@ -69,6 +74,7 @@ def test_dates_of_one_moment_are_one_moment_wherever_they_were_written() -> None
         (["arrival,prompt,output", "2023-13-45 00:00:00,2,3"], 2, "neither a number nor a date"),
         (["arrival,prompt,output", "1,0,3"], 2, "from 1 to 10,000,000"),
         (["arrival,prompt,output", "1,2,2.5"], 2, "from 1 to"),
+        (["timestamp,request tokens,response tokens", "5,472,0"], 2, "0,000; leave out requests that failed"),
         (["arrival,prompt,output", "1,2,9999999999"], 2, "from 1 to"),
         (["arrival,prompt,output", "1,2,1e99"], 2, "from 1 to"),
         (["arrival,prompt,output", "1e100,2,3"], 2, "neither a number"),
