@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
@@ -11,6 +12,7 @@ from typing import Any
 
 from spec.solving import Exact, Infeasible, whole
 
+ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # another one in every run, and of no use to anybody
 SHOWN = 60  # characters of a value that is no number
 LARGEST = 10**300  # more than any quantity, and within the range of floats
 DIGITS = Context(prec=60, Emin=MIN_EMIN, Emax=MAX_EMAX)  # of a Decimal, which is rounded anyway
@@ -126,7 +128,7 @@ def _returned(value: Any) -> str:
 
 def _shown(value: Any) -> str:
     try:
-        return repr(value)
+        return ADDRESS.sub("", repr(value))
     except Exception as error:  # noqa: BLE001  the code of others
         return f"one whose repr raises {type(error).__name__}"
 

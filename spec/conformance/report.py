@@ -117,7 +117,8 @@ def _fault(law: str, found: Sorted, declared: Declared, seen: set[str]) -> Itera
         plain = sorted(others, key=lambda failure: ":" in failure.check)  # written sentences before derived ones
         yield from (f"  So it also breaks: {failure.says} ({failure.check})" for failure in plain[:ALSO])
         if len(others) > ALSO:
-            yield f"  And {len(others) - ALSO} more sentences."
+            more = len(others) - ALSO
+            yield f"  And {more} more {'sentence' if more == 1 else 'sentences'}."
 
 
 def as_json(report: Report, found: Sorted, declared: Declared) -> dict[str, Any]:

@@ -323,6 +323,11 @@ def test_an_answer_of_no_use_gets_one_clear_sentence(words: str) -> None:
     assert paragraphs(found).count("mean_concurrency " + words[:12]) == 2  # in the table and below it
 
 
+def test_one_sentence_more_is_one() -> None:
+    found = check(candidate(cached_tokens=lambda **given: sum(given.values())), laws=["group_holds"])
+    assert "And 1 more sentence." in report.text(found, sorted_out(found, {}), Declared())
+
+
 @pytest.mark.parametrize("nothing", [None, math.inf])
 def test_no_value_where_one_exists_is_told(nothing: Any) -> None:
     found = check(candidate(mean_concurrency=lambda arrival_rate, service_time: nothing))  # noqa: ARG005

@@ -195,6 +195,7 @@ OF_NO_USE: dict[str, Callable[[], Any]] = {
     "returned a number of about 1,000,000,000 digits, more than any quantity has": lambda: Decimal("1e999999999"),
     "returned an Unprintable instead of a number: one whose repr raises RuntimeError": Unprintable,
     "returned a tuple instead of a number: (1, 2)": lambda: (1, 2),
+    "returned an object instead of a number: <object object>": object,
     "returned a bytes instead of a number: b'12'": lambda: b"12",
 }
 
