@@ -79,7 +79,8 @@ class Program:
     def _ask(self, question: dict[str, Any]) -> dict[str, Any]:
         reply = self._exchange(question)
         if isinstance(reply, Fault):
-            raise Unusable(f"{self.title} does not describe itself: it {reply.words}.")
+            hint = "; its answer must be flushed at once" if reply.kind == "hung" else ""
+            raise Unusable(f"{self.title} does not describe itself: it {reply.words}{hint}.")
         return reply
 
     def _exchange(self, question: dict[str, Any]) -> dict[str, Any] | Fault:
