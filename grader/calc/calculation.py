@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import sympy
@@ -25,6 +26,7 @@ from spec.solving import Exact, Infeasible, NotInvertible, OutsideDomain, check_
 
 GIVEN, ASSUMED = "given", "assumed"
 MOST_SERVERS = 2000  # an exact recursion over more takes seconds, and its fraction has thousands of digits
+MOST_BITS = 13_000  # of a denominator; Python writes out numbers of up to 4,300 digits
 
 
 class Underived(Unusable):
@@ -327,6 +329,8 @@ def _followed(
             deficit = None if short is None else exact(short)
             steps.append(Step(result.law, link.gives, None, result.unit, deficit))
             break
+        if Fraction(result).denominator.bit_length() > MOST_BITS:
+            raise Unsolved(links[-1].gives, f"{link.gives} is a fraction of thousands of digits here")
         values = values | {link.gives: result}
         steps.append(Step(link.law.name, link.gives, exact(result), unit))
     return values, tuple(steps), result

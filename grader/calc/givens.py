@@ -48,7 +48,8 @@ class UnreadableValue(Unusable):
         self.name, self.text, self.why = name, text, why
 
     def __str__(self) -> str:
-        return f"{self.name}={self.text} cannot be read: {self.why}"
+        shown = self.text if len(self.text) <= LONGEST else f"{self.text[:20]}..."
+        return f"{self.name}={shown} cannot be read: {self.why}"
 
 
 class WrongDimension(Unusable):

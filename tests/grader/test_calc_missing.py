@@ -1,4 +1,4 @@
-"""What does not follow is answered with the least that would have to be added."""
+"""What does not follow, or cannot be written out, is answered in one sentence that says the least that is missing."""
 
 from __future__ import annotations
 
@@ -31,3 +31,13 @@ def test_what_is_missing_is_named(asked: str, add: str) -> None:
 def test_what_is_named_is_enough() -> None:
     sizes = [f"{name}={1 if name in {'gated', 'tied'} else 64}" for name in ALL.split(", ")]
     assert CliRunner().invoke(app, ["calc", "parameters", *sizes]).exit_code == 0
+
+
+def test_what_cannot_be_written_out_is_refused_in_one_sentence() -> None:
+    for servers, load in (("1990", "1000"), ("1500", "10.123")):
+        done = CliRunner().invoke(app, ["calc", "blocking", f"offered_load={load}", f"servers={servers}"])
+        assert done.exit_code == 2
+        assert "is a fraction of thousands of digits here" in done.output
+    done = CliRunner().invoke(app, ["calc", "kv_bytes_per_token", f"layers={'9' * 5000}"])
+    assert done.exit_code == 2
+    assert len(done.output) < 200
