@@ -159,7 +159,16 @@ def command(ctx: click.Context, /, inputs: tuple[str, ...], *, as_json: bool, **
     from grader.simulation.signals import signals
 
     assumed = _assumed([machine for _, machine, _, _ in servers])
+
+    def write_page() -> None:
+        if chosen["page_file"]:
+            from grader.simulation.page import page
+
+            _write(chosen["page_file"], page(title, says, assumed, played))
+            aside(f"Written: {chosen['page_file']}")
+
     if as_json:
+        write_page()  # where it fails, that is the one object
         print_json(
             **({"scenario": chosen["scenario"]} if chosen["scenario"] else {}),
             whole=whole,
@@ -174,11 +183,7 @@ def command(ctx: click.Context, /, inputs: tuple[str, ...], *, as_json: bool, **
         click.echo(wrapped(says))
         _print(played)
         click.echo(wrapped(assumed))
-    if chosen["page_file"]:
-        from grader.simulation.page import page
-
-        _write(chosen["page_file"], page(title, says, assumed, played))
-        aside(f"Written: {chosen['page_file']}")
+        write_page()
     if not whole:
         aside("Stopped: this is what is known so far.")
         ctx.exit(130)
@@ -211,11 +216,13 @@ def _scenario(values: tuple[str, ...], chosen: dict[str, Any]) -> tuple[str, str
 
 
 def _own(values: tuple[str, ...], traces: list[str], chosen: dict[str, Any]) -> tuple[str, list[Served]]:
-    requests = _trace(traces[0], chosen["unit"]) if traces else _workload(chosen["workload"], chosen["seed"])
+    from grader.simulation.words import count
+
+    requests = _trace(traces[0], chosen["unit"]) if traces else _workload(chosen)
     machine = _machine(SERVED, values, chosen)
     server = _built(partial(_server, machine, chosen))
     says = (
-        f"{len(requests):,} requests to {chosen['model'] or MODEL} on {chosen['gpu'] or GPU}: "
+        f"{count(len(requests), 'request')} to {chosen['model'] or MODEL} on {chosen['gpu'] or GPU}: "
         f"{machine.card.tokens:,} tokens of cache, {server.batching.slots} slots."
     )
     return says, [(SERVED, machine, server, requests)]
@@ -295,14 +302,14 @@ def _trace(file: str, unit: str) -> list[Request]:
         raise Refused(f"{file} is no UTF-8 text.") from error
 
 
-def _workload(file: str, seed: int | None) -> list[Request]:
+def _workload(chosen: dict[str, Any]) -> list[Request]:
     from pathlib import Path
 
     from grader.simulation.workload import read_workload
     from grader.sourced import InvalidSet
 
     try:
-        return read_workload(Path(file), seed)
+        return read_workload(Path(chosen["workload"]), chosen["seed"], chosen["block_size"])
     except InvalidSet as error:
         raise Refused(str(error)) from error
 

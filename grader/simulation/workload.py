@@ -28,9 +28,10 @@ from typing import Any
 from grader.sourced import WHOLE, Place, Source
 from spec.serving.draws import Fixed, Lengths, Lognormal, Uniform
 from spec.serving.request import Request
+from spec.serving.trace import LONGEST as MOST_TOKENS
 from spec.serving.workload import Phase, Workload
 
-MOST_TOKENS, MOST_SEED = 10**9, 2**63 - 1
+MOST_PREFIX, MOST_SEED = 10**6, 2**63 - 1
 MOST_REQUESTS = 10**6
 LONGEST, BUSIEST = 10**7, 10**6  # seconds of a phase, and requests per second
 WIDEST = 10  # of a sigma
@@ -39,12 +40,13 @@ KEYS = ("seed", "requests", "max_tokens", "prefix", "phases", "prompt", "output"
 SHAPES = {("fixed",), ("high", "low"), ("high", "low", "median", "sigma")}
 
 
-def read_workload(path: Path, seed: int | None = None) -> list[Request]:
+def read_workload(path: Path, seed: int | None = None, block_size: int = 1) -> list[Request]:
     """Draw the requests of a workload file.
 
     Args:
         path: the file.
         seed: in place of its own.
+        block_size: tokens of a block of the server, whole ones of which a common prefix is shared in.
 
     Raises:
         InvalidSet: it cannot be used; the message says where and why.
@@ -61,7 +63,7 @@ def read_workload(path: Path, seed: int | None = None) -> list[Request]:
         source.whole(WHOLE, key, source.data[key], least, most) if key in source.data else None
         for key, least, most in (
             ("max_tokens", 1, MOST_TOKENS),
-            ("prefix", 0, MOST_TOKENS),
+            ("prefix", 0, MOST_PREFIX),
             ("requests", 1, MOST_REQUESTS),
             ("seed", 0, MOST_SEED),
         )
@@ -70,7 +72,7 @@ def read_workload(path: Path, seed: int | None = None) -> list[Request]:
     if count is None and expected > MOST_REQUESTS:
         key = f"about {float(expected):,.0f} requests would come"
         raise source.complaint(FIRST, "", f"{key}; write requests = {MOST_REQUESTS} or fewer to take the first.")
-    requests = Workload(phases, prompt, output, limit or 0, prefix or 0).requests(
+    requests = Workload(phases, prompt, output, limit or 0, prefix or 0, block_size).requests(
         seed if seed is not None else 1 if own is None else own, count
     )
     if not requests:

@@ -21,6 +21,7 @@ from grader.cli.app import app
 from grader.simulation import running
 from grader.simulation.timeline import LEVELS, PLAIN_LEVELS, drawn
 from grader.simulation.words import share
+from grader.simulation.workload import read_workload
 from spec.serving.draws import Lognormal, Uniform
 from spec.serving.scenarios import scenarios
 from spec.serving.watch import Watch
@@ -149,9 +150,8 @@ def test_the_workload_of_the_help_is_drawn_as_it_says(tmp_path: Path) -> None:
         (Phase(120, 1, 3),), Lognormal(1500, Fraction(6, 10), 20, 8000), Uniform(50, 400), max_tokens=512
     ).requests(1)
     assert answer("--workload", file)["runs"][0]["metrics"]["requests"] == len(meant)
-    drawn_again = simulate._workload(str(file), None)  # noqa: SLF001  the requests themselves are not printed
-    assert drawn_again == meant
-    assert simulate._workload(str(file), 2) != meant  # noqa: SLF001
+    assert read_workload(file) == meant
+    assert read_workload(file, 2) != meant
 
 
 @pytest.mark.parametrize(
@@ -216,6 +216,28 @@ def test_what_cannot_be_simulated_is_refused_in_one_sentence(
     assert done.exit_code == 2
     assert why in done.stderr
     assert json.loads(run(*args, "--json").stdout.splitlines()[-1])["error"] in done.stderr
+
+
+def test_a_page_that_cannot_be_written_is_the_one_object_of_json(trace: Path, tmp_path: Path) -> None:
+    done = run(trace, "--json", "--html", tmp_path / "nowhere" / "page.html")
+    assert done.exit_code == 2
+    assert "cannot be written" in json.loads(done.stdout)["error"]
+
+
+def test_one_request_is_one(tmp_path: Path) -> None:
+    path = tmp_path / "one.csv"
+    path.write_text("arrival,prompt,output\n0,5,5\n", encoding="utf-8")
+    assert "\n1 request to " in run(path).stdout
+
+
+def test_no_more_than_the_common_prefix_is_shared_whatever_the_blocks(tmp_path: Path) -> None:
+    """160 tokens of 1,760, in blocks of 16 or of 1: as long to work on as without, but for these."""
+    path = tmp_path / "prefix.toml"
+    rest = "[[phases]]\nseconds = 10\nrate = 5\n[prompt]\nfixed = 1600\n[output]\nfixed = 20\n"
+    path.write_text("prefix = 160\n" + rest, encoding="utf-8")
+    fine, coarse = (answer("--workload", path, "--block-size", size)["runs"][0]["metrics"] for size in ("1", "16"))
+    for name in ("ttft", "latency", "prefill", "seconds"):
+        assert fine[name] == coarse[name]
 
 
 def test_ctrl_c_stops_with_what_is_known_so_far(trace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
