@@ -171,7 +171,7 @@ def test_a_program_is_stopped_where_its_start_is_interrupted(tmp_path: Path) -> 
 
 def test_a_program_that_keeps_its_answer_is_told_to_flush_it() -> None:
     with pytest.raises(Unusable, match="flushed at once"):
-        Program([sys.executable, "-c", "import time; input(); print('{}'); time.sleep(60)"], 0.5)
+        Program([sys.executable, "-c", "import time; input(); time.sleep(60)"], 0.5)
 
 
 def test_a_program_that_never_stops_writing_is_not_kept_in_memory(program: Callable[..., Program]) -> None:
