@@ -37,7 +37,8 @@ SLOPPY_KILO = re.compile(r"[\d\s]KB")
 SLOPPY_BIT = re.compile(r"(?<=[\d\s])([KkMGT]i?)b(?![A-Za-z])")
 NEARLY = r"(?:~|\u2248|(?:about|approximately|approx|around|roughly|circa|ca|maybe|some|nearly|almost)\b\.?)\s*"
 ABOUT, ABOUT_BEFORE = re.compile(f"(?:{NEARLY})+", re.IGNORECASE), re.compile(f"(?:{NEARLY})$", re.IGNORECASE)
-START = re.compile(r"(?<![\w.])(?<!\d[eE][-+])[-+]?\.?\d")
+# Never inside another number: the 5 of `13,5`, the exponent of `1e-5`, the end of a range, a margin behind `±`.
+START = re.compile(r"(?<![\w.])(?<!\d[eE][-+])(?<!\d[,/±-])[-+]?\.?\d")
 WAYS = (  # how people write a unit that the reader of answers does not know
     (re.compile(r"\b(?:t|tok|tokens?)/s(?:ec)?/(?:u|user|stream|req|request|gpu)\b", re.IGNORECASE), "token/s"),
     (re.compile(r"\b(?:tps|t/s)\b"), "token/s"),

@@ -97,3 +97,10 @@ def test_a_number_of_gpus_is_printed_with_their_name(printed: str) -> None:
 )
 def test_active_parameters_are_right_as_their_makers_count_them(model: str, named: str) -> None:
     assert told(named, "--quantity", "active_parameters", "--model", model)["verdict"] == "right"
+
+
+@pytest.mark.parametrize("printed", ["13,5 GB", "1/0 GB", "13.5±0.2 GB", "13\u201314 GB", "13-14 GB"])
+def test_a_part_of_what_cannot_be_read_is_not_taken_for_the_number(printed: str) -> None:
+    done = CliRunner().invoke(app, ["diagnose", printed, "--quantity", "weights", "--model", "llama-2-7b"])
+    assert done.exit_code == 2
+    assert "cannot be read" in done.output
