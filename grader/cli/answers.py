@@ -11,7 +11,7 @@ import click
 from grader.answers import BadKey, Gradebook, Grading, Total, Unplaced, Unreadable, read_answers, read_key
 from grader.answers.gradebook import printed as decimal
 from grader.answers.policy_file import read_policy
-from grader.cli.output import Refused, aside, print_json
+from grader.cli.output import Refused, aside, counted, print_json
 from grader.feedback import visible
 from grader.ledger import Ledger, LedgerError, ledger_path, student_name
 from grader.sourced import InvalidSet
@@ -52,7 +52,7 @@ def submit_answers(
                     aside(visible(str(problem)))
                 count += len(graded.problems)
                 problems += graded.problems[: MOST_LISTED - len(problems)]
-                aside(f"{read} answers judged, {recorded} of them new; all are recorded.")
+                aside(f"{counted(read, 'answer')} judged, {recorded} of them new; all are recorded.")
             totals = _gradebook(grading.gradebook, out)
     except (BadKey, Unreadable, LedgerError, InvalidSet) as error:
         raise Refused(str(error)) from error
@@ -60,7 +60,7 @@ def submit_answers(
         aside(f"Answers without a time: {grading.untimed}. They count as handed in before the deadline.")
     silent = len(set(known.students) - totals.keys())
     if silent:
-        aside(f"{silent} students of the key handed in nothing; they are not in the gradebook.")
+        aside(f"Not in the gradebook, as they handed in nothing: {counted(silent, 'student')} of the key.")
     if as_json:
         _print_json(totals, problems, answers=read, recorded=recorded, count=count, silent=silent)
     else:

@@ -31,6 +31,11 @@ def aside(text: str) -> None:
     click.echo(text, err=True)
 
 
+def counted(count: int, thing: str) -> str:
+    """Return a number of things in words: `1 sheet`, `2 sheets`."""
+    return f"{count} {thing}{'' if count == 1 else 's'}"
+
+
 def examples(*lines: str, after: str = "") -> str:
     """Return the end of a `--help`: examples that run as they stand, and a last remark."""
     return "\n\n".join([verbatim("Examples:", *lines), *([verbatim(after)] if after else [])])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli import options
-from grader.cli.output import Refused, aside, examples, print_json
+from grader.cli.output import Refused, aside, counted, examples, print_json
 from grader.cli.records import records
 
 if TYPE_CHECKING:
@@ -120,13 +120,13 @@ def _print(found: list[Again], changes: list[Change], *, applied: int, as_json: 
     for change in sorted(changes, key=lambda change: (LOWERED, RAISED, SAME).index(change.effect)):
         _print_change(change)
     counts = f"{effects[RAISED]} raised, {effects[LOWERED]} lowered, {effects[SAME]} the same for another reason"
-    click.echo(f"{_counted(judged, 'answer')} judged again. " + (f"Changed: {counts}." if changes else "None changes."))
+    click.echo(f"{counted(judged, 'answer')} judged again. " + (f"Changed: {counts}." if changes else "None changes."))
     if newer:
-        click.echo(f"Of {_counted(newer, 'exercise')} the key has another record than the ledger.")
+        click.echo(f"Of {counted(newer, 'exercise')} the key has another record than the ledger.")
     if beyond:
-        aside(f"Left, as this version cannot judge their kind: {_counted(beyond, 'answer')}.")
+        aside(f"Left, as this version cannot judge their kind: {counted(beyond, 'answer')}.")
     if applied:
-        click.echo(f"Recorded: {_counted(applied, 'new mark')}, beside the old.")
+        click.echo(f"Recorded: {counted(applied, 'new mark')}, beside the old.")
 
 
 def _print_change(change: Change) -> None:
@@ -138,7 +138,3 @@ def _print_change(change: Change) -> None:
     click.echo(f"{change.effect}: {visible(row.student)}, {row.family}/{row.seed} {row.part}, {text!r}")
     click.echo(f"  before  {change.old.verdict}, {exact(change.old.score)}. {change.before}".rstrip())
     click.echo(f"  now     {change.new.verdict}, {exact(change.new.score)}. {change.now}".rstrip())
-
-
-def _counted(count: int, thing: str) -> str:
-    return f"{count} {thing}{'' if count == 1 else 's'}"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli import options
-from grader.cli.output import Refused, aside, examples, print_json, verbatim
+from grader.cli.output import Refused, aside, counted, examples, print_json, verbatim
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -193,7 +193,8 @@ def _for_each(
             files=list(map(str, done.files)),
         )
         return
-    click.echo(f"{done.students} students. {done.written} sheets written, {done.kept} there already: {out / 'sheets'}")
+    sheets = f"{counted(done.written, 'sheet')} written, {done.kept} there already"
+    click.echo(f"{counted(done.students, 'student')}. {sheets}: {out / 'sheets'}")
     click.echo(f"For you alone: {folder.keys} (key.json, roster.csv, answers.csv, and the keys)")
 
 

@@ -347,6 +347,12 @@ def test_another_class_is_not_mixed_into_a_folder_unless_told(
     assert len(list((out / "sheets").iterdir())) == 4
 
 
+def test_one_student_is_one(tmp_path: Path, roster: Path) -> None:
+    roster.write_text("id\nada\n", encoding="utf-8")
+    done = run(tmp_path / "set.toml", "--roster", roster, "--out", tmp_path / "out")
+    assert done.stdout.startswith("1 student. 1 sheet written, 0 there already: ")
+
+
 @pytest.mark.skipif(os.name != "posix", reason="locks are the system's")
 def test_one_run_at_a_time_writes_to_a_folder(tmp_path: Path, roster: Path) -> None:
     path, folder = tmp_path / "set.toml", Folder(tmp_path / "out")
