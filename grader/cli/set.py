@@ -126,6 +126,7 @@ def _for_everybody(problem_set: ProblemSet, out: Path, names: tuple[str, ...], *
     from grader.sets import Folder, save_blank, sheet, write
 
     drawn = sheet(problem_set)
+    Folder(out).make()
     written = write(out, _files(problem_set, drawn, names), force=force)
     answers = Folder(out).answers
     if save_blank(answers, [(entry.number, list(entry.parts)) for entry in drawn.entries], ()):

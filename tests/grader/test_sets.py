@@ -249,6 +249,15 @@ def test_a_full_disk_is_one_sentence_and_leaves_whole_files(tmp_path: Path, monk
     assert {p: p.read_bytes() for p in out.rglob("*") if p.is_file()} == before
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such permissions")
+def test_keys_are_the_owners_alone(tmp_path: Path) -> None:
+    path = tmp_path / "set.toml"
+    path.write_text('title = "T"\n[[items]]\nfamily = "max-context"\n', encoding="utf-8")
+    done = CliRunner().invoke(app, ["set", str(path), "--out", str(tmp_path / "out")])
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "out/keys").stat().st_mode & 0o777 == 0o700
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="has no links and pipes")
 def test_a_link_stays_and_a_pipe_is_written_to(tmp_path: Path) -> None:
     real, link, pipe = (tmp_path / name for name in ("real", "link", "pipe"))
