@@ -125,7 +125,15 @@ each_sequence = Invariant(
     "step-by-sequences",
     "What each sequence adds to a step, its operations and the cache it reads, makes the whole step.",
     of(q.flops_per_token, q.layers, q.heads, q.head_dim, q.context, q.batch, q.kv_bytes_per_token, q.weights),
-    ("decode_flops_per_sequence", "decode_bytes_per_sequence", "decode_flops", "decode_bytes"),
+    (
+        "decode_flops_per_sequence",
+        "decode_bytes_per_sequence",
+        "attention_flops_per_pair",
+        "decode_matrix_flops",
+        "decode_attention_flops",
+        "decode_flops",
+        "decode_bytes",
+    ),
     lambda impl, flops_per_token, layers, heads, head_dim, context, batch, kv_bytes_per_token, weights: (
         batch
         * impl.decode_flops_per_sequence(
