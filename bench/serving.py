@@ -161,7 +161,7 @@ def side_by_side(title: str, workload: Workload, sizes: Sequence[int]) -> str:
             with limited(MEMORY):
                 rows.append(row("sched-sim", trace, partial(sched_sim, trace)))
         except ImportError:
-            notes = ["sched-sim is not installed here; make peers does that, in .venv-peers.\n"]
+            notes = ["sched-sim is not installed here; make bench installs it.\n"]
         except MemoryError:
             notes.append(f"sched-sim found no room for {count:,} requests in {MEMORY // 2**30} GiB.\n")
     return table(title, COLUMNS, rows) + "".join(notes)

@@ -153,7 +153,7 @@ def report(outcomes: dict[str, Outcome]) -> Iterator[str]:
         "An adapter declares what its package declares (units, fixed quantities, number formats) and no more. "
         "The table asks about shapes that the package has inputs for, whose heads share the hidden size out; "
         "what it makes of a config.json beyond these stands among the faults confirmed by hand. "
-        "Where neither names a fault, the package was right.\n"
+        "Where neither names a fault, the package was right in all that it was asked.\n"
     )
     yield "## Packages\n"
     yield "| package | version | laws obeyed | laws broken | questions | seconds |\n|---|---|---|---|---|---|"
