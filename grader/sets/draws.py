@@ -3,7 +3,7 @@
 A draw comes from the course secret, the title of the set, the student's code and the place on the sheet. Equally hard
 means that a place asks everybody for the same quantities, in the same units, by derivations of as many steps, for the
 same points; whether such a value exists may differ, so that nobody can tell from a neighbour. No exercise goes to two
-students while its family has one left.
+students while its family has one left, and none stands on a sheet where another one prints its answer.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import chain
 
 from grader.exercise import Exercise
 from grader.families import pose
@@ -19,6 +20,7 @@ from grader.posing import Undrawable
 from grader.sets.definition import Item, ProblemSet
 from grader.sets.secret import Secret
 from grader.sets.sheets import Entry, Sheet, TooFew, content
+from grader.sets.telling import Numbers
 from grader.sets.tolerance import reached
 
 LARGEST_SEED = 10**17  # of an individual draw
@@ -140,25 +142,30 @@ class Allotment:
         Raises:
             TooFew: a family does not have enough exercises for one sheet.
         """
-        own = {(p.item.family, d.digest) for p, d in zip(self._places, first, strict=True) if p.item.seed is not None}
+        fixed = [(p.item.family, d) for p, d in zip(self._places, first, strict=True) if p.item.seed is not None]
+        own = {(family, drawn.digest) for family, drawn in fixed}
+        beside = [Numbers.of(pose(family, drawn.seed)) for family, drawn in fixed]
         draws = []
         for place, drawn in zip(self._places, first, strict=True):
             taken = drawn
             if place.item.seed is None:
-                taken = self._free(student, place, drawn, own)
+                taken, numbers = self._free(student, place, drawn, own, beside)
                 own.add((place.item.family, taken.digest))
+                beside.append(numbers)
             draws.append(taken)
         self.keep(student, draws)
 
-    def _free(self, student: str, place: Place, first: Drawn, own: set[tuple[str, str]]) -> Drawn:
+    def _free(
+        self, student: str, place: Place, first: Drawn, own: set[tuple[str, str]], beside: Sequence[Numbers]
+    ) -> tuple[Drawn, Numbers]:
         family = place.item.family
-        if self._may_have((family, first.digest), own):
-            return first
         missed, elsewhere = 0, False
-        for drawn in candidates(self._title, self._secret, place, student):
-            if self._may_have((family, drawn.digest), own):
-                return drawn
-            missed, elsewhere = missed + 1, elsewhere or (family, drawn.digest) not in own
+        for drawn in chain([first], candidates(self._title, self._secret, place, student)):
+            numbers = Numbers.of(pose(family, drawn.seed))
+            telling = any(numbers.tells(other) for other in beside)
+            if not telling and self._may_have((family, drawn.digest), own):
+                return drawn, numbers
+            missed, elsewhere = missed + 1, elsewhere or (not telling and (family, drawn.digest) not in own)
             if missed == ALL_TAKEN and not elsewhere:
                 break
             if missed == ALL_TAKEN:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -11,6 +11,7 @@ from grader.exercise import Exercise, exact
 from grader.families import pose
 from grader.posing import Undrawable
 from grader.sets.definition import Item, ProblemSet
+from grader.sets.telling import Numbers
 from grader.sets.tolerance import reached, with_tolerance
 from grader.stream import Stream
 
@@ -86,29 +87,34 @@ def sheet(problem_set: ProblemSet) -> Sheet:
     """
     entries: list[Entry] = []
     seen: set[object] = set()
+    beside: list[Numbers] = []
     for place, item in enumerate(problem_set.items):
-        for exercise in _drawn(problem_set.title, place, item, seen):
+        for exercise in _drawn(problem_set.title, place, item, seen, beside):
             entries.append(Entry.of(len(entries) + 1, item, exercise))
             seen.add(content(exercise))
+            beside.append(Numbers.of(exercise))
     return Sheet(problem_set.title, "", tuple(entries))
 
 
-def _drawn(title: str, place: int, item: Item, seen: set[object]) -> Iterator[Exercise]:
+def _drawn(title: str, place: int, item: Item, seen: set[object], beside: Sequence[Numbers]) -> Iterator[Exercise]:
     if item.seed is not None:
         yield pose(item.family, item.seed)
         return
     stream = Stream("set", title, "", place, item.family)
     for _ in range(item.count):
-        yield _another(stream, item, seen)
+        yield _another(stream, item, seen, beside)
 
 
-def _another(stream: Stream, item: Item, seen: set[object]) -> Exercise:
+def _another(stream: Stream, item: Item, seen: set[object], beside: Sequence[Numbers]) -> Exercise:
     for _ in range(DRAWS_TRIED):
         try:
             exercise = pose(item.family, 1 + stream.below(LARGEST_DRAWN_SEED))
         except Undrawable:
             continue
-        if content(exercise) not in seen and not reached(exercise, item.tolerance):
+        if content(exercise) in seen or reached(exercise, item.tolerance):
+            continue
+        numbers = Numbers.of(exercise)
+        if not any(numbers.tells(other) for other in beside):
             return exercise
     raise TooFew(item.family, item.count)
 
