@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from grader.amounts import rounded
 from grader.answers.policy import USUAL, Policy
 from grader.answers.policy_file import POLICY_KEYS, policy_of
 from grader.exercise import Exercise, exact
@@ -87,7 +88,7 @@ def _item(source: Source, place: Place, said: dict[str, Any]) -> Item:
 
 
 def _tolerance(source: Source, place: Place, slug: str, seed: int | None, said: Any) -> Fraction:
-    from grader.sets.tolerance import FINEST, TOO_WIDE, applies, fits, reached
+    from grader.sets.tolerance import FINEST, TOO_WIDE, applies, fits, nearest
 
     tolerance = source.number(place, "tolerance", said, 1)
     if tolerance < FINEST:
@@ -98,9 +99,11 @@ def _tolerance(source: Source, place: Place, slug: str, seed: int | None, said: 
         raise source.wrong(place, "tolerance", said, right)
     if not fits(slug) or (seed is not None and not any(map(applies, _sample(source, place, slug, seed).parts))):
         raise source.wrong(place, "tolerance", said, f"leave it out: the answers of {slug} are judged exactly")
-    slip = reached(_sample(source, place, slug, seed), tolerance) if seed is not None else ""
-    if slip:
-        raise source.wrong(place, "tolerance", said, f"narrow it: the slip {slip} would come too close to the key")
+    found = nearest(_sample(source, place, slug, seed)) if seed is not None else None
+    if found is not None and found[0] <= tolerance:
+        under, slip = found
+        right = f"stay under {rounded(under)}: the slip {slip} would come too close to the key"
+        raise source.wrong(place, "tolerance", said, right)
     return tolerance
 
 

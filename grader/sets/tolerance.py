@@ -6,9 +6,10 @@ from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 
+from grader.amounts import rounded
 from grader.exercise import Exercise, Part, Tolerance, exact
 from grader.families import family, pose
-from grader.posing import SEPARATION, Undrawable, reach
+from grader.posing import SEPARATION, Undrawable
 
 FINEST = Fraction(1, 200)  # three significant figures, which statements ask for, may lie so far from the value
 TOO_WIDE = Fraction(24, 1000)  # K and Ki could not be told apart
@@ -19,12 +20,13 @@ SEEDS_TRIED = 30
 class Reaches(ValueError):
     """A tolerance of a set that would mark a known slip right, in an exercise that is given out already or by seed."""
 
-    def __init__(self, exercise: str, slip: str, tolerance: str) -> None:
-        super().__init__(exercise, slip, tolerance)
-        self.exercise, self.slip, self.tolerance = exercise, slip, tolerance
+    def __init__(self, exercise: str, slip: str, tolerance: str, under: Fraction) -> None:
+        super().__init__(exercise, slip, tolerance, under)
+        self.exercise, self.slip, self.tolerance, self.under = exercise, slip, tolerance, under
 
     def __str__(self) -> str:
-        return f"The tolerance {self.tolerance} comes too close to a slip of {self.exercise}, {self.slip}; narrow it."
+        near = f"The tolerance {self.tolerance} comes too close to a slip of {self.exercise}, {self.slip}"
+        return f"{near}; stay under {rounded(self.under)}."
 
 
 def applies(part: Part) -> bool:
@@ -40,9 +42,9 @@ def with_tolerance(exercise: Exercise, tolerance: Fraction | None) -> Exercise:
     """
     if tolerance is None:
         return exercise
-    slip = reached(exercise, tolerance)
-    if slip:
-        raise Reaches(exercise.id, slip, exact(tolerance))
+    found = nearest(exercise)
+    if found is not None and found[0] <= tolerance:
+        raise Reaches(exercise.id, found[1], exact(tolerance), found[0])
     given = Tolerance("relative", exact(tolerance))
     parts = [replace(p, tolerance=given, tolerance_of=BY_SET) if applies(p) else p for p in exercise.parts]
     return replace(exercise, parts=tuple(parts))
@@ -58,18 +60,25 @@ def fits(slug: str) -> bool:
 
 
 def reached(exercise: Exercise, tolerance: Fraction | None) -> str:
-    """Return the name of a slip that lies as close to its key as no drawn one may; empty where there is none.
+    """Return the name of a slip that lies as close to its key as no drawn one may; empty where there is none."""
+    found = nearest(exercise)
+    return found[1] if tolerance is not None and found is not None and found[0] <= tolerance else ""
 
-    What the chapter prints is exempt from that distance, here as where it is posed; its slips are never marked right.
+
+def nearest(exercise: Exercise) -> tuple[Fraction, str] | None:
+    """Return the tolerance from which a slip lies too close to its key, and its name; None where none ever does.
+
+    What the chapter prints is exempt from the distance of drawn exercises, here as where it is posed; its slips are
+    never marked right.
     """
-    if tolerance is None:
-        return ""
     times = 1 if family(exercise.family).preset else SEPARATION
-    for part in filter(applies, exercise.parts):
-        if part.key is not None:
-            key = Fraction(part.key)
-            within = reach(key, Tolerance("relative", exact(tolerance)), times)
-            for slip in part.slips:
-                if slip.value is not None and abs(Fraction(slip.value) - key) <= within:
-                    return slip.slip
-    return ""
+    return min(
+        (
+            (abs(Fraction(slip.value) - key) / (times * abs(key)), slip.slip)
+            for part in filter(applies, exercise.parts)
+            if part.key is not None and (key := Fraction(part.key))
+            for slip in part.slips
+            if slip.value is not None
+        ),
+        default=None,
+    )

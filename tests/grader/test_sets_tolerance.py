@@ -16,7 +16,7 @@ from grader.families import family, pose, slugs
 from grader.judging import CORRECT, judge
 from grader.posing import Undrawable
 from grader.sets import InvalidSet, Reaches, read_set
-from grader.sets.tolerance import applies, reached, with_tolerance
+from grader.sets.tolerance import applies, nearest, reached, with_tolerance
 
 pytestmark = pytest.mark.law
 
@@ -168,3 +168,15 @@ def test_draws_keep_away_from_slips_by_the_tolerance_of_the_set(tmp_path: Path) 
         assert done.exit_code == 0, done.stderr
         for sheet in json.loads((out / "keys" / "key.json").read_text(encoding="utf-8"))["sheets"]:
             assert [reached(Exercise.from_json(json.dumps(i["exercise"])), WIDE) for i in sheet["items"]] == [""] * 5
+
+
+@pytest.mark.law
+@pytest.mark.parametrize("seed", range(1, 40))
+def test_the_width_that_is_named_is_where_a_slip_begins_to_be_too_close(seed: int) -> None:
+    exercise = pose("littles-law", seed)
+    found = nearest(exercise)
+    if found is not None:
+        assert reached(exercise, found[0]) == found[1]
+        assert reached(exercise, found[0] * Fraction(999_999, 1_000_000)) == ""
+        with pytest.raises(Reaches, match=r"stay under 0\.\d+\.$|stay under \d"):
+            with_tolerance(exercise, found[0])
