@@ -61,8 +61,10 @@ def fits(slug: str) -> bool:
 
 def reached(exercise: Exercise, tolerance: Fraction | None) -> str:
     """Return the name of a slip that lies as close to its key as no drawn one may; empty where there is none."""
+    if tolerance is None:
+        return ""
     found = nearest(exercise)
-    return found[1] if tolerance is not None and found is not None and found[0] <= tolerance else ""
+    return found[1] if found is not None and found[0] <= tolerance else ""
 
 
 def nearest(exercise: Exercise) -> tuple[Fraction, str] | None:
