@@ -11,7 +11,7 @@ from typing import Any
 from bench.timing import microseconds, quantile, table
 from grader.exercise import Part, SlipValue, Tolerance
 from grader.judging import judge
-from grader.stream import Stream
+from spec.stream import Stream
 
 COUNT = 300
 WRITTEN = {"GB": (("GB", 1), ("MB", 1000), ("TB", Fraction(1, 1000))), "s": (("s", 1), ("ms", 1000), ("us", 10**6))}

@@ -10,10 +10,10 @@ from typing import Any
 import sympy
 
 from grader.exercise import Exercise, Part, SlipValue
-from grader.stream import Stream
 from spec.laws import Law
 from spec.printing import formula
 from spec.quantities import Quantity
+from spec.stream import Stream
 
 __all__ = ["FormulaFamily", "Trait"]
 

@@ -17,10 +17,10 @@ from grader.family import Ask, Family
 from grader.menu import Draw, quantities_by_name
 from grader.paths import Values
 from grader.slips import Found, Variation
-from grader.stream import Stream
 from grader.wording import convention, reason, rendered, story
 from spec.laws import Law
 from spec.solving import Exact, Infeasible, whole
+from spec.stream import Stream
 from spec.units import unit
 
 ATTEMPTS = 5000  # draws before a seed is given up; the certificates show that a few suffice

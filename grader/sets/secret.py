@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from grader.codes import FIRST, LENGTH, LETTERS, written
-from grader.stream import Stream
+from spec.stream import Stream
 
 LEAST = 16  # characters
 MOST = 4096  # bytes of a file that holds one

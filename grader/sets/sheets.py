@@ -13,7 +13,7 @@ from grader.posing import Undrawable
 from grader.sets.definition import Item, ProblemSet
 from grader.sets.telling import Numbers
 from grader.sets.tolerance import reached, with_tolerance
-from grader.stream import Stream
+from spec.stream import Stream
 
 SCHEMA = 1  # of the key file
 LARGEST_DRAWN_SEED = 10**12

@@ -20,10 +20,10 @@ from grader.diagnosing.published import half_digit
 from grader.diagnosing.question import asked, peak, question
 from grader.diagnosing.search import MOST_FAULTS, TIES, Search
 from grader.diagnosing.synonyms import spelled
-from grader.stream import Stream
 from spec import catalog
 from spec.quantities import quantities
 from spec.solving import Infeasible
+from spec.stream import Stream
 
 ROWS = tomllib.loads((Path(__file__).parents[1] / "data" / "published.toml").read_text(encoding="utf-8"))
 CATALOG = catalog.Catalog(catalog.models(), catalog.gpus())  # type: ignore[arg-type]
