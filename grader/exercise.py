@@ -12,7 +12,10 @@ from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from typing import Any
 
-KINDS = ("count", "number", "quantity", "expression", "choice", "choices", "sequence")
+KINDS = (
+    *("count", "number", "quantity", "expression", "choice", "choices", "sequence", "ranking"),
+    *("counterexample", "mistake", "invariant", "policy"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,57 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Explained:
+    """One line of a worked solution that is written when the exercise is drawn: law or rule, its sentence, the line."""
+
+    law: str
+    says: str
+    text: str
+    latex: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkedLine:
+    """One line of a worked solution in which a mistake is planted.
+
+    `text` is the line as shown, and `right` its value in `unit` had no line before it gone wrong either.
+    """
+
+    text: str
+    right: str
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """One wrong way to write a function, and what is wrong with it in a sentence."""
+
+    expression: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function that a property may name: its arguments with their domains, right ways to write it, and wrong ones.
+
+    Expressions are those of the answer language over the arguments; the domains are those of `Part.symbols`.
+    """
+
+    name: str
+    arguments: dict[str, str]
+    right: tuple[str, ...]
+    mutants: tuple[Mutant, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What is executed to judge an answer: a module of `grader/executing`, and the circumstances it is run under."""
+
+    what: str
+    setting: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Part:
     """One question with its key and everything that judging it takes.
 
@@ -77,7 +131,9 @@ class Part:
         asks: name of the quantity that is asked for.
         question: the sentence that asks.
         kind: one of `KINDS`.
-        key: exact number in `unit`, expression, label or comma-separated labels; None where no such value exists.
+        key: exact number in `unit`, expression, label or comma-separated labels; a ranking puts `>` between labels,
+            the best first, and `=` between equal ones; of a mistake the number of its line; an example of what is right
+            where answers are executed. None where no such value exists.
         unit: the unit of `key`; empty for plain numbers, expressions and choices.
         tolerance_of: whose the tolerance is: empty for the family's, `set` for one that a set file gives.
         unit_in_question: a bare number is read in `unit`.
@@ -94,6 +150,12 @@ class Part:
         reason: why there is no value, where `key` is None.
         steps: the derivation.
         givens: givens that hold for this part alone.
+        hints: hints that are written when the exercise is drawn, where there are no `steps` to make them from.
+        explained: the same of the worked solution.
+        worked: the lines in which a mistake is planted.
+        functions: what a property may name.
+        needs: the share of the mutants that a property must tell from what is right.
+        run: what is executed to judge an answer.
     """
 
     part: str
@@ -118,11 +180,20 @@ class Part:
     reason: str = ""
     steps: tuple[Step, ...] = ()
     givens: tuple[Given, ...] = ()
+    hints: tuple[str, ...] = ()
+    explained: tuple[Explained, ...] = ()
+    worked: tuple[WorkedLine, ...] = ()
+    functions: tuple[Function, ...] = ()
+    needs: str = ""
+    run: Run | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Exercise:
-    """A drawn exercise. `(family, revision, seed)` determines it for ever."""
+    """A drawn exercise. `(family, revision, seed)` determines it for ever.
+
+    `rubric` is for the learner's own review of an open answer; it is shown with the solution and carries no points.
+    """
 
     family: str
     revision: int
@@ -131,6 +202,7 @@ class Exercise:
     givens: tuple[Given, ...]
     parts: tuple[Part, ...]
     convention: str = ""
+    rubric: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
@@ -163,6 +235,7 @@ class Exercise:
         data: dict[str, Any] = json.loads(text)
         data["givens"] = tuple(Given(**g) for g in data["givens"])
         data["parts"] = tuple(_part(p) for p in data["parts"])
+        data["rubric"] = tuple(data.get("rubric", ()))
         return cls(**data)
 
 
@@ -173,16 +246,27 @@ def _part(data: dict[str, Any]) -> Part:
     data["slips"] = tuple(SlipValue(**s) for s in data.get("slips", ()))
     data["steps"] = tuple(Step(**s) for s in data.get("steps", ()))
     data["givens"] = tuple(Given(**g) for g in data.get("givens", ()))
-    for name in ("options", "names", "also"):
+    for name in ("options", "names", "also", "hints"):
         data[name] = tuple(data.get(name, ()))
+    for name, record in (("explained", Explained), ("worked", WorkedLine)):
+        data[name] = tuple(record(**line) for line in data.get(name, ()))
+    data["functions"] = tuple(_function(f) for f in data.get("functions", ()))
+    data["run"] = Run(**data["run"]) if data.get("run") else None
     return Part(**data)
+
+
+def _function(data: dict[str, Any]) -> Function:
+    mutants = tuple(Mutant(**mutant) for mutant in data["mutants"])
+    return Function(data["name"], data["arguments"], tuple(data["right"]), mutants)
 
 
 def _without_defaults(exercise: Exercise) -> dict[str, Any]:
     data = asdict(exercise)
     data["parts"] = [
-        {k: v for k, v in p.items() if v not in ("", (), {}, False) or k in REQUIRED} for p in data["parts"]
+        {k: v for k, v in p.items() if v not in ("", (), {}, False, None) or k in REQUIRED} for p in data["parts"]
     ]
+    if not data["rubric"]:
+        del data["rubric"]
     return data
 
 

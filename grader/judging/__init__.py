@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from importlib import import_module
 
 from grader.exercise import Part
 from grader.judging.judgement import (
@@ -29,6 +30,17 @@ __all__ = ["CORRECT", "INCORRECT", "INVALID", "PARTIAL", "Diagnosis", "Finding",
 # Complaints that a word such as `nan` or `n/a` explains better.
 _BY_WORD = frozenset({"no-number", "unknown-symbol", "unknown-unit", "unknown-label", "character", "other-digits"})
 _SHOWN = 2000
+_JUDGES = {
+    "expression": ("formulas", "judge_formula"),
+    "choice": ("labels", "judge_choice"),
+    "choices": ("labels", "judge_choices"),
+    "sequence": ("labels", "judge_sequence"),
+    "ranking": ("ranking", "judge_ranking"),
+    "counterexample": ("executed", "judge_executed"),
+    "policy": ("executed", "judge_executed"),
+    "mistake": ("mistake", "judge_mistake"),
+    "invariant": ("invariants", "judge_invariant"),
+}
 
 
 def judge(part: Part, text: str) -> Judgement:
@@ -47,19 +59,14 @@ def judge(part: Part, text: str) -> Judgement:
 
 @cache
 def _judge_of(kind: str) -> Callable[[Part, str], Judgement]:
-    """Return the judge of a kind of answer; those of formulas and labels are loaded when first needed."""
+    """Return the judge of a kind of answer; those of other kinds than numbers are loaded when first needed."""
     if kind in {"count", "number", "quantity"}:
         return judge_number
-    if kind == "expression":
-        from grader.judging.formulas import judge_formula
-
-        return judge_formula
-    from grader.judging import labels
-
-    judges = {"choice": labels.judge_choice, "choices": labels.judge_choices, "sequence": labels.judge_sequence}
-    if kind not in judges:
+    if kind not in _JUDGES:
         raise ValueError(f"unknown kind of answer: {kind}")
-    return judges[kind]
+    module, function = _JUDGES[kind]
+    judge_of_kind: Callable[[Part, str], Judgement] = getattr(import_module(f"grader.judging.{module}"), function)
+    return judge_of_kind
 
 
 def _invalid(complaint: Unreadable, typed: str) -> Judgement:
