@@ -1,4 +1,4 @@
-"""Digests of the first exercises of each family, frozen: `python -m tests.problems.golden` adds what is new.
+"""Digests of the records of the first seeds of each family: `python -m tests.problems.golden` freezes what is new.
 
 It never replaces the digests of a revision: an exercise that changed needs a new one.
 """
@@ -13,7 +13,7 @@ from typing import Any
 
 from grader.families import family, pose, slugs
 
-FILE = Path(__file__).parents[1] / "data" / "golden_exercises.toml"
+FOLDER = Path(__file__).parents[1] / "data" / "golden"
 SEEDS = 20
 CHANGED = (
     "{slug}/{seed} is no longer what revision {revision} posed. Who changes the wording, the menu, the slips or a "
@@ -26,7 +26,8 @@ def digests(slug: str) -> list[str]:
 
 
 def frozen() -> dict[str, Any]:
-    return tomllib.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
+    """Read all that is frozen, by family."""
+    return {file.stem: tomllib.loads(file.read_text(encoding="utf-8")) for file in FOLDER.glob("*.toml")}
 
 
 def faults(slug: str, golden: dict[str, Any]) -> list[str]:
@@ -42,19 +43,18 @@ def faults(slug: str, golden: dict[str, Any]) -> list[str]:
     ]
 
 
-def main() -> None:
+def main(chosen: list[str]) -> None:
+    """Freeze what is new of the chosen families, or of all."""
     golden = frozen()
-    lines = ["# SHA-256 of the record of the first seeds of each family; see tests/problems/golden.py.", ""]
-    for slug in slugs():
-        of = family(slug)
-        kept = golden.get(slug)
-        same = kept is not None and kept["revision"] == of.revision
-        listed = kept["digests"] if same else digests(slug)
-        lines += [f"[{slug}]", f"revision = {of.revision}", "digests = ["]
-        lines += [*(f'    "{digest}",' for digest in listed), "]", ""]
-    FILE.write_text("\n".join(lines), encoding="utf-8")
-    sys.stdout.write(f"{FILE.name}: {len(slugs())} families\n")
+    for slug in chosen or slugs():
+        revision = family(slug).revision
+        if slug in golden and golden[slug]["revision"] == revision:
+            continue
+        listed = "\n".join(f'    "{digest}",' for digest in digests(slug))
+        text = f"revision = {revision}\ndigests = [\n{listed}\n]\n"
+        (FOLDER / f"{slug}.toml").write_text(text, encoding="utf-8")
+        sys.stdout.write(f"{slug}: revision {revision}\n")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

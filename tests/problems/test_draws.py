@@ -98,7 +98,7 @@ def test_the_worked_chain_ends_at_the_key(slug: str) -> None:
         last = part.steps[-1]
         assert last.gives == part.asks or part.key is None, exercise.id
         if part.key is not None:
-            in_part = number(last.value) * plain.UNITS.get(last.unit, Fraction(1)) / plain.UNITS[part.unit]
+            in_part = number(last.value) * plain.factor(last.unit) / plain.factor(part.unit)
             assert in_part == number(part.key), exercise.id
 
 

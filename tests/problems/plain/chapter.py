@@ -1,7 +1,4 @@
-"""The keys of all families once more, in plain arithmetic from the printed givens, without the specification.
-
-Every function works on exact numbers and on floats alike.
-"""
+"""The keys of the families behind the chapter's four computed exercises."""
 
 from __future__ import annotations
 
@@ -9,26 +6,6 @@ import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
-
-from grader.exercise import Exercise, Part
-
-# One of each unit in bytes, seconds, tokens, sequences.
-UNITS: dict[str, Fraction] = (
-    {
-        "GB": Fraction(10**9),
-        "KiB/token": Fraction(1024),
-        "ms": Fraction(1, 1000),
-        "request/min": Fraction(1, 60),
-    }
-    | dict.fromkeys(
-        (
-            *("", "B", "s", "token", "sequence", "layer", "head", "element", "parameter", "GPU", "request"),
-            *("token/s", "B/token", "sequence/GPU"),
-        ),
-        Fraction(1),
-    )
-    | {"bit": Fraction(1)}
-)  # widths of weights stay in bits
 
 Values = Mapping[str, Any]
 
@@ -124,10 +101,3 @@ KEYS: dict[str, dict[str, Callable[[Values], Any]]] = {
     "exercise-3": LATENCY,
     "exercise-4": LOAD,
 }
-
-
-def key(exercise: Exercise, part: Part, number: Callable[[Any], Any] = Fraction) -> Any:
-    """Compute the key of a part in its unit; None where there is none. `number` makes the numbers: exact or float."""
-    values = {g.name: number(Fraction(g.value) * UNITS[g.unit]) for g in (*exercise.givens, *part.givens)}
-    found = KEYS[exercise.family][part.asks](values)
-    return None if found is None else found / number(UNITS[part.unit])
