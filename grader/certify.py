@@ -20,11 +20,12 @@ import problems
 from grader.directions import directions
 from grader.exercise import Exercise, Part
 from grader.families import Poses, family, slugs
-from grader.family import Family, FormulaFamily
-from grader.posing import Posed, Rejected, attempt, search, size
+from grader.family import Family
+from grader.posing import NUMERIC, Rejected
 
 WHOLE_GRID = 20_000  # points: a larger grid is sampled
 SAMPLE = 15_000
+CASES = 1500  # sampled where there is no grid
 SEEDS = 300
 DISTINCT = 1000
 SLICE = 150  # points whose outcome a test computes again
@@ -70,7 +71,7 @@ class Tally:
                 self._measure(part)
 
     def _measure(self, part: Part) -> None:
-        if part.kind == "expression":
+        if part.kind not in NUMERIC or not part.slips:
             return
         key = Fraction(part.key or 0)
         least = min(abs(Fraction(s.value) - key) for s in part.slips if s.value and not _before_rounding(s.slip))
@@ -92,7 +93,7 @@ class Certificate:
 
     slug: str
     revision: int
-    grid: int
+    grid: int | None
     tally: Tally
     infeasible_seeds: int
     attempts: tuple[int, ...]
@@ -111,7 +112,7 @@ class Certificate:
             "# Computed by `make certify`; not to be edited.",
             f'family = "{self.slug}"',
             f"revision = {self.revision}",
-            f"grid = {self.grid}",
+            *([] if self.grid is None else [f"grid = {self.grid}"]),
             f"tried = {self.tried}",
             f"with_an_answer = {tally.feasible}",
             f"without_an_answer = {tally.infeasible}",
@@ -163,50 +164,33 @@ def order(grid: int) -> Iterator[int]:
     return (i * step % grid for i in range(grid))
 
 
-def outcomes(slug: str, of: Family | FormulaFamily, points: int) -> Iterator[tuple[Outcome, list[str]]]:
+def outcomes(slug: str, of: Poses, points: int) -> Iterator[tuple[Outcome, list[str]]]:
     """Yield what the first points of the order make, with the names of all slips that might be there."""
-    grid = of.size if isinstance(of, FormulaFamily) else size(of)
-    for point, _ in zip(order(grid), range(points), strict=False):
-        if isinstance(of, FormulaFamily):
-            statement, part = of.at(point)
-            yield Exercise(slug, of.revision, point, statement, (), (part,)), [s.slug for s in of.law.slips]
-        else:
-            ways = directions(of)
-            names = [slip.slug for q in ways[point % len(ways)].questions for slip in q.slips]
-            yield _as_exercise(slug, of, point, attempt(of, point)), names
+    for point, _ in zip(range(points) if of.grid is None else order(of.grid), range(points), strict=False):
+        yield of.outcome(slug, point)
 
 
-def _as_exercise(slug: str, of: Family, point: int, found: Posed | Rejected) -> Outcome:
-    if isinstance(found, Rejected):
-        return found
-    return Exercise(slug, of.revision, point, found.statement, found.givens, found.parts, found.convention)
-
-
-def digest(slug: str, of: Family | FormulaFamily) -> str:
+def digest(slug: str, of: Poses) -> str:
     """Digest what the first points make."""
     made = (o.reason if isinstance(o, Rejected) else o.to_json() for o, _ in outcomes(slug, of, SLICE))
     return sha256("\n".join(made).encode()).hexdigest()
 
 
-def certificate(slug: str, of: Family | FormulaFamily) -> Certificate:
+def certificate(slug: str, of: Poses) -> Certificate:
     """Go through the grid and the seeds of a family."""
-    grid = of.size if isinstance(of, FormulaFamily) else size(of)
     tally = Tally()
-    for outcome, known in outcomes(slug, of, grid if grid <= WHOLE_GRID else SAMPLE):
+    points = CASES if of.grid is None else of.grid if of.grid <= WHOLE_GRID else SAMPLE
+    for outcome, known in outcomes(slug, of, points):
         tally.count(outcome, known)
     seen: set[str] = set()
     attempts, infeasible = [], 0
     for seed in range(DISTINCT):
-        posed, tried = _seed(slug, of, seed)
+        posed, tried = of.search(slug, seed)
         seen.add(repr((posed.statement, [part.question for part in posed.parts])))
         if seed < SEEDS:
             attempts.append(tried)
             infeasible += any(part.key is None for part in posed.parts)
-    return Certificate(slug, of.revision, grid, tally, infeasible, tuple(attempts), len(seen), digest(slug, of))
-
-
-def _seed(slug: str, of: Family | FormulaFamily, seed: int) -> tuple[Exercise | Posed, int]:
-    return (of.pose(slug, seed), 1) if isinstance(of, FormulaFamily) else search(of, slug, seed)
+    return Certificate(slug, of.revision, of.grid, tally, infeasible, tuple(attempts), len(seen), digest(slug, of))
 
 
 def preset_text(slug: str, of: Family) -> str:
@@ -252,12 +236,10 @@ def main(chosen: Sequence[str]) -> None:
         of: Poses = family(slug)
         if isinstance(of, Family) and of.preset:
             text = preset_text(slug, of)
-        elif isinstance(of, Family | FormulaFamily):
+        else:
             found = certificate(slug, of)
             rows.append(row(found))
             text = found.text()
-        else:
-            continue
         (FOLDER / f"{slug}.toml").write_text(text, encoding="utf-8")
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for cells in rows:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from functools import cache
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import problems
 from grader.exercise import Exercise
+
+if TYPE_CHECKING:
+    from grader.posing import Rejected
 
 
 class Poses(Protocol):
@@ -23,8 +26,18 @@ class Poses(Protocol):
     def kinds(self) -> tuple[str, ...]:
         """The kinds of answer it asks for."""
 
+    @property
+    def grid(self) -> int | None:
+        """The number of points that draws are taken from; None where there is no list of them."""
+
     def pose(self, slug: str, seed: int) -> Exercise:
         """Draw the exercise of a seed."""
+
+    def search(self, slug: str, seed: int) -> tuple[Exercise, int]:
+        """Draw the exercise of a seed, and say how many points were tried."""
+
+    def outcome(self, slug: str, point: int) -> tuple[Exercise | Rejected, list[str]]:
+        """Make the exercise at one point, or say why it makes none; with the names of all slips it might have."""
 
 
 class UnknownFamily(LookupError):

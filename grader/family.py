@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from grader.exercise import EXACT, Exercise, Tolerance
 from grader.formula import FormulaFamily, Trait
@@ -18,6 +19,9 @@ from spec.laws import Law
 from spec.quantities import Quantity
 from spec.solving import Exact
 from spec.units import Unit, unit
+
+if TYPE_CHECKING:
+    from grader.posing import Rejected
 
 __all__ = [
     "EXACT",
@@ -146,8 +150,30 @@ class Family:
         """The kinds of answer it asks for."""
         return tuple(dict.fromkeys(ask.kind for ask in (*self.parts, *self.inverse)))
 
-    def pose(self, slug: str, seed: int) -> Exercise:
-        """Draw the exercise of a seed; see `grader.posing.pose`."""
-        from grader.posing import pose
+    @property
+    def grid(self) -> int:
+        """The number of points: draws of the menu times choices of the unknown."""
+        from grader.posing import size
 
-        return pose(self, slug, seed)
+        return size(self)
+
+    def pose(self, slug: str, seed: int) -> Exercise:
+        """Draw the exercise of a seed; see `grader.posing.search`."""
+        return self.search(slug, seed)[0]
+
+    def search(self, slug: str, seed: int) -> tuple[Exercise, int]:
+        """Draw the exercise of a seed, and say how many points were tried."""
+        from grader.posing import search
+
+        found, tried = search(self, slug, seed)
+        return found.exercise(slug, self.revision, seed), tried
+
+    def outcome(self, slug: str, point: int) -> tuple[Exercise | Rejected, list[str]]:
+        """Make the exercise at one point of the grid, or say why it makes none; with the names of its slips."""
+        from grader.directions import directions
+        from grader.posing import Rejected, attempt
+
+        ways = directions(self)
+        names = [slip.slug for question in ways[point % len(ways)].questions for slip in question.slips]
+        found = attempt(self, point)
+        return (found if isinstance(found, Rejected) else found.exercise(slug, self.revision, point)), names

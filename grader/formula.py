@@ -55,7 +55,7 @@ class FormulaFamily:
         return ("expression",)
 
     @property
-    def size(self) -> int:
+    def grid(self) -> int:
         """The number of architectures."""
         total = 1
         for group in self.traits:
@@ -68,16 +68,20 @@ class FormulaFamily:
 
     def pose(self, slug: str, seed: int) -> Exercise:
         """Draw one architecture and ask for its formula."""
-        statement, part = self.at(Stream(slug, self.revision, seed).below(self.size))
-        return Exercise(
-            slug,
-            self.revision,
-            seed,
-            statement,
-            (),
-            (part,),
-            "Products may be written with or without *; powers with ^ or **.",
-        )
+        return self._exercise(slug, seed, Stream(slug, self.revision, seed).below(self.grid))
+
+    def search(self, slug: str, seed: int) -> tuple[Exercise, int]:
+        """Draw one architecture: the first is taken."""
+        return self.pose(slug, seed), 1
+
+    def outcome(self, slug: str, point: int) -> tuple[Exercise, list[str]]:
+        """Return the exercise of one architecture, and the names of the slips of its law."""
+        return self._exercise(slug, point, point), [slip.slug for slip in self.law.slips]
+
+    def _exercise(self, slug: str, seed: int, point: int) -> Exercise:
+        statement, part = self.at(point)
+        notation = "Products may be written with or without *; powers with ^ or **."
+        return Exercise(slug, self.revision, seed, statement, (), (part,), notation)
 
 
 @cache

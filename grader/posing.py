@@ -27,6 +27,7 @@ ATTEMPTS = 5000  # draws before a seed is given up; the certificates show that a
 BLOCK, NONE_IN_A_BLOCK = 100, 17  # of so many seeds in a row so many have no answer, where a family has such cases
 SEPARATION = 2  # a slip stays at least this many tolerances away from the key
 EDGE = Fraction(1, 10**9)  # a number this close to a whole one, in relation, may be rounded to the wrong side by floats
+NUMERIC = frozenset({"count", "number", "quantity"})
 FIGURES_OF_A_GIVEN = 7  # a given that is computed must be exact within so many figures
 
 
@@ -59,6 +60,10 @@ class Posed:
         """Say whether every part has an answer."""
         return all(part.key is not None for part in self.parts)
 
+    def exercise(self, slug: str, revision: int, seed: int) -> Exercise:
+        """Return it as the exercise of a seed."""
+        return Exercise(slug, revision, seed, self.statement, self.givens, self.parts, self.convention)
+
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
@@ -73,16 +78,6 @@ def size(family: Family) -> int:
     return family.given.size * len(directions(family))
 
 
-def pose(family: Family, slug: str, seed: int) -> Exercise:
-    """Draw the exercise of a seed.
-
-    Raises:
-        Undrawable: no acceptable point was found.
-    """
-    found = search(family, slug, seed)[0]
-    return Exercise(slug, family.revision, seed, found.statement, found.givens, found.parts, found.convention)
-
-
 def search(family: Family, slug: str, seed: int) -> tuple[Posed, int]:
     """Find the point of the grid that a seed stands for, and say how many were tried.
 
@@ -91,7 +86,7 @@ def search(family: Family, slug: str, seed: int) -> tuple[Posed, int]:
     """
     last = ""
     stream = Stream(slug, family.revision, seed)
-    feasible = not (family.infeasible and _without_answer(slug, family.revision, seed))
+    feasible = not (family.infeasible and without_answer(slug, family.revision, seed))
     points = size(family)
     for tried in range(1, 2 if family.preset else ATTEMPTS + 1):
         found = attempt(family, 0) if family.preset else attempt(family, stream.below(points), feasible=feasible)
@@ -101,8 +96,8 @@ def search(family: Family, slug: str, seed: int) -> tuple[Posed, int]:
     raise Undrawable(slug, seed, last)
 
 
-def _without_answer(slug: str, revision: int, seed: int) -> bool:
-    """Choose the seeds of a block that have no answer: an exact share, in places that nobody can guess."""
+def without_answer(slug: str, revision: int, seed: int) -> bool:
+    """Say whether a seed has no answer: an exact share of a block of seeds, in places that nobody can guess."""
     block, place = divmod(seed, BLOCK)
     stream = Stream(slug, revision, "none", block)
     factor = stream.choice([n for n in range(BLOCK) if gcd(n, BLOCK) == 1])
@@ -141,7 +136,7 @@ def attempt(family: Family, point: int, *, feasible: bool | None = None) -> Pose
     return Posed(
         story(family.wording, draw, given),
         tuple(_given(name, amount) for name, amount in given.items()),
-        tuple(_with_other_answers(parts)),
+        tuple(with_other_answers(parts)),
         convention(given, parts),
     )
 
@@ -278,11 +273,13 @@ def _given(name: str, amount: Amount) -> Given:
     return Given(name, quantity.symbol, exact(amount.number), amount.unit.name, quantity.says)
 
 
-def _with_other_answers(parts: list[Part]) -> list[Part]:
+def with_other_answers(parts: list[Part]) -> list[Part]:
     """Add to each part the answers of the others as slips, where they are in the same unit."""
-    named = [(p.part, p.key, p.unit) for p in parts if p.key is not None]
+    named = [(p.part, p.key, p.unit) for p in parts if p.key is not None and p.kind in NUMERIC]
     return [
-        replace(
+        part
+        if part.kind not in NUMERIC
+        else replace(
             part,
             slips=(
                 *part.slips,

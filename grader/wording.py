@@ -49,9 +49,12 @@ def story(wording: str, draw: Draw, given: Mapping[str, Amount]) -> str:
 
 def convention(given: Mapping[str, Amount], parts: Sequence[Part]) -> str:
     """State what the units mean and how a bare number is read."""
-    units = {p for amount in given.values() for p in amount.unit.name.split("/")} | {
-        p for part in parts for p in part.unit.split("/")
-    }
+    return convention_of([amount.unit.name for amount in given.values()], parts)
+
+
+def convention_of(given: Sequence[str], parts: Sequence[Part]) -> str:
+    """State the same from the units of the givens."""
+    units = {p for name in (*given, *(part.unit for part in parts)) for p in name.split("/")}
     sentences = []
     if any(u.endswith("B") for u in units if u != "B"):
         sentences.append("1 GB = 10^9 bytes, 1 GiB = 2^30 bytes.")
@@ -72,12 +75,24 @@ def _bare_numbers(parts: Sequence[Part]) -> list[str]:
     ]
 
 
+FIGURES = "Give at least three significant figures"
+HOW_TO_ANSWER = {
+    "count": "Answer with a whole number",
+    "number": FIGURES,
+    "quantity": FIGURES,
+    "choices": "Answer with all that apply, with commas between them",
+    "sequence": "Answer in order, with commas between",
+    "ranking": "Answer with the best first, > between two and = between equal ones",
+}
+
+
 def _figures(parts: Sequence[Part]) -> list[str]:
     letters: dict[str, list[str]] = {}
     for part in parts:
-        whole = "Answer with a whole number" if part.kind == "count" else "Give at least three significant figures"
-        exactly = part.tolerance.kind == "exact" and part.kind != "count"
-        letters.setdefault("Give the exact number" if exactly else whole, []).append(part.part)
+        exactly = part.tolerance.kind == "exact" and part.kind in {"number", "quantity"}
+        how = "Give the exact number" if exactly else HOW_TO_ANSWER.get(part.kind)
+        if how:
+            letters.setdefault(how, []).append(part.part)
     return [f"{what}{_where(of, parts)}." for what, of in letters.items()]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from functools import cache
 
+from grader.case import CaseFamily
 from grader.exercise import Exercise
 from grader.families import family, pose, slugs
 from grader.family import Family
@@ -15,6 +16,7 @@ SEEDS = 10_000 if DEEP else 300
 DRAWN = [slug for slug in slugs() if not family(slug).preset]
 PRESETS = [slug for slug in slugs() if family(slug).preset]
 NUMERIC = [slug for slug in DRAWN if isinstance(family(slug), Family)]
+CASES = [slug for slug in DRAWN if isinstance(family(slug), CaseFamily)]
 
 
 @cache

@@ -14,7 +14,6 @@ import pytest
 
 from grader.exercise import Exercise
 from grader.family import Ask, Menu
-from grader.posing import pose
 from spec import quantities as q
 from tests.problems.examples import examples
 from tests.problems.examples.chapter import LLAMA_2_7B, ONE_A100
@@ -29,7 +28,7 @@ def example(slug: str, asks: str, given: dict[str, Any]) -> Exercise:
     of = numeric_family(slug)
     asked: Ask = next(ask for ask in (*of.parts, *of.inverse) if ask.quantity.name == asks)
     point = replace(of, asks=asked, inverse=(), given=Menu(**given), keep=lambda draw: bool(draw.values), preset=True)
-    return pose(point, slug, 0)
+    return point.pose(slug, 0)
 
 
 def agrees(found: str | None, wanted: str) -> bool:

@@ -15,8 +15,17 @@ from grader.directions import directions
 from grader.exercise import EXACT, Exercise, Tolerance
 from grader.family import Ask, Draw, Family, Menu, OwnSlip
 from grader.paths import Path
-from grader.posing import BLOCK, NONE_IN_A_BLOCK, Posed, Rejected, Undrawable, attempt, lands, pose, reach
-from grader.posing import _without_answer as without_answer
+from grader.posing import (
+    BLOCK,
+    NONE_IN_A_BLOCK,
+    Posed,
+    Rejected,
+    Undrawable,
+    attempt,
+    lands,
+    reach,
+    without_answer,
+)
 from grader.slips import Variation
 from grader.wording import convention, reason
 from spec import memory, parameters, phases, scaling
@@ -81,7 +90,7 @@ def test_a_preset_drops_what_would_be_marked_right_and_keeps_the_rest() -> None:
 
 def test_a_seed_is_given_up_with_the_last_reason() -> None:
     with pytest.raises(Undrawable, match="own lands on the key"):
-        pose(family(waiting(), slips=own(lambda v: v["ttft"])), "f", 0)
+        family(waiting(), slips=own(lambda v: v["ttft"])).pose("f", 0)
 
 
 @given(st.fractions(), st.integers(min_value=1, max_value=10**9))
