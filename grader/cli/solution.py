@@ -12,6 +12,7 @@ from grader.cli.learner import learner, part_of
 from grader.cli.output import examples, print_json, printed, wrapped
 
 if TYPE_CHECKING:
+    from grader.cli.learner import Learner
     from grader.exercise import Exercise, Part
 
 
@@ -25,22 +26,22 @@ def command(address: Address, part: str | None, ledger: str | None, student: str
     with learner(ledger, student) as who:
         exercise = who.exercise(address)
         meant = exercise.parts if part is None else (part_of(exercise, part),)
-        worked = [_worked(exercise, one) for one in meant]
-        for one in meant:
-            who.ledger.record_help(who.student, exercise, one.part, "solution", 1)
+        worked = [solved(who, exercise, one) for one in meant]
     if as_json:
         print_json(exercise=exercise.id, parts=worked)
         return
     for place, (one, found) in enumerate(zip(meant, worked, strict=True)):
         if place:
             click.echo()
-        _print(one, found, several=len(exercise.parts) > 1)
+        print_solution(one, found, several=len(exercise.parts) > 1)
 
 
-def _worked(exercise: Exercise, part: Part) -> dict[str, Any]:
+def solved(who: Learner, exercise: Exercise, part: Part) -> dict[str, Any]:
+    """Record that the worked solution was taken, and return it as its JSON."""
     from grader.solution import answer, lines
 
     steps = [{"law": line.law, "latex": line.latex, "text": line.text} for line in lines(exercise, part)]
+    who.ledger.record_help(who.student, exercise, part.part, "solution", 1)
     return {
         "part": part.part,
         "answer": answer(part),
@@ -50,7 +51,8 @@ def _worked(exercise: Exercise, part: Part) -> dict[str, Any]:
     }
 
 
-def _print(part: Part, found: dict[str, Any], *, several: bool) -> None:
+def print_solution(part: Part, found: dict[str, Any], *, several: bool) -> None:
+    """Print a worked solution: its steps, the answer, and why there is none."""
     for step in found["steps"]:
         click.echo(wrapped(step["text"], indent=4))
     printed(f"{f'{part.part}) ' if several else ''}Answer: {found['answer']}", "green")

@@ -16,6 +16,7 @@ from grader.cli.answering import Answering
 from grader.cli.output import Refused, aside, examples, print_json, printed
 
 if TYPE_CHECKING:
+    from grader.cli.learner import Learner
     from grader.exercise import Exercise, Part
     from grader.judging import Judgement
     from grader.ledger import Submission
@@ -90,39 +91,48 @@ def command(
         raise click.UsageError("--key, --policy and --out go with --answers.")
     if address is None:
         raise click.UsageError("Missing argument 'ID'.")
-    text = _answer(words, path)
-    from grader.cli.learner import learner, part_of
+    text = answer_text(words, path)
+    from grader.cli.learner import learner, part_of, shown
     from grader.judging import judge
 
     with learner(ledger, student) as who:
         exercise = who.exercise(address)
         meant = part_of(exercise, part)
         judgement = judge(meant, text)
-        row = None
-        if not dry_run:
-            row = who.ledger.submit(
-                who.student,
-                exercise,
-                meant.part,
-                raw=text,
-                reading=judgement.reading,
-                verdict=judgement.verdict,
-                score=judgement.score,
-                slips=[diagnosis.slip for diagnosis in judgement.diagnoses],
-            )
+        row = None if dry_run else record(who, exercise, meant, text, judgement)
     # What is printed from here on is durable.
     if as_json:
         _print_json(exercise, meant, judgement, row, dry=dry_run)
     elif dry_run and judgement.verdict != INVALID:
         click.echo(f"Read as {judgement.reading}.")
     else:
-        _print(exercise, meant, judgement, row)
+        print_judgement(judgement, meant, row)
+        if row is not None and STATUS[judgement.verdict] == 1:
+            aside(f"For a hint: grade hint {shown(exercise.family, exercise.seed)}")
     status = int(judgement.verdict == INVALID) * 2 if dry_run else STATUS[judgement.verdict]
     return 0 if exit_zero else status
 
 
-def _answer(words: tuple[str, ...], path: str | None) -> str:
-    """Return the text of the answer from wherever it stands."""
+def record(who: Learner, exercise: Exercise, part: Part, text: str, judgement: Judgement) -> Submission:
+    """Make an answer and its verdict durable."""
+    return who.ledger.submit(
+        who.student,
+        exercise,
+        part.part,
+        raw=text,
+        reading=judgement.reading,
+        verdict=judgement.verdict,
+        score=judgement.score,
+        slips=[diagnosis.slip for diagnosis in judgement.diagnoses],
+    )
+
+
+def answer_text(words: tuple[str, ...], path: str | None) -> str:
+    """Return the text of the answer from wherever it stands.
+
+    Raises:
+        Refused: it cannot be read.
+    """
     if bool(words) == (path is not None):
         raise click.UsageError(
             "Give the answer once: as an argument, with --file, or as - for standard input."
@@ -170,8 +180,8 @@ def _print_json(exercise: Exercise, part: Part, judgement: Judgement, row: Submi
     )
 
 
-def _print(exercise: Exercise, part: Part, judgement: Judgement, row: Submission | None) -> None:
-    from grader.cli.learner import shown
+def print_judgement(judgement: Judgement, part: Part, row: Submission | None) -> None:
+    """Print what the learner is told, and the receipt of what was recorded."""
     from grader.feedback import message
 
     verdict, _, why = message(judgement, part).partition("\n")
@@ -180,9 +190,6 @@ def _print(exercise: Exercise, part: Part, judgement: Judgement, row: Submission
         click.echo(why)
     if judgement.verdict == "correct" and part.reason:
         click.echo(part.reason)
-    if row is None:
-        return
-    used = "No attempt used" if judgement.verdict == INVALID else f"Attempt {row.attempt}"
-    click.echo(f"{used}. Receipt {row.receipt}.")
-    if STATUS[judgement.verdict] == 1:
-        aside(f"For a hint: grade hint {shown(exercise.family, exercise.seed)}")
+    if row is not None:
+        used = "No attempt used" if judgement.verdict == INVALID else f"Attempt {row.attempt}"
+        click.echo(f"{used}. Receipt {row.receipt}.")
