@@ -108,9 +108,13 @@ FINDINGS: Mapping[str, str] = {
     "lower-order-terms": "The order is right, but terms of lower order do not belong into O(...).",
     "labels": "{right} of {of} are right, and {extra} too many.",
     "order": "The first that is wrong is number {place}; {wanted} are asked for and {given} were given.",
+    "right-only-where": "It is right only where {faces}.",
+    "right-where": "It is right where {faces}, but not everywhere.",
 }  # fmt: skip
 
-_EVEN_WITH_SLIP = frozenset({"counterexample", "ambiguous-division", "labels", "no-value"})
+_EVEN_WITH_SLIP = frozenset(
+    {"counterexample", "right-only-where", "right-where", "ambiguous-division", "labels", "no-value"}
+)
 _VERDICTS = {CORRECT: "Correct.", PARTIAL: "Partly right.", INVALID: "Not read as an answer, so it does not count."}
 
 

@@ -23,6 +23,7 @@ from grader.judging.judgement import (
 )
 from grader.reading import compare
 from grader.reading.absence import says_no_value
+from grader.reading.faces import Faces, faces
 from grader.reading.grammar import read_formula
 from grader.reading.latex import without_latex
 from grader.reading.number import written
@@ -74,6 +75,7 @@ def _formula(part: Part, text: str, typed: str) -> Judgement:
     )
     if symbols_of:
         findings.append(_counterexample(compare.counterexample(key, yours, point)))
+        findings += _where_right(faces(key, yours))
     return Judgement(INCORRECT, ZERO, reading, diagnoses, tuple(findings), typed)
 
 
@@ -86,6 +88,11 @@ def _counterexample(found: compare.Counterexample) -> Finding:
     assignment = ", ".join(f"{name} = {written(value)}" for name, value in found.assignment)
     about = {"assignment": assignment, "yours": _shown(found.yours), "right": _shown(found.right)}
     return Finding("counterexample", about)
+
+
+def _where_right(agree: Faces) -> list[Finding]:
+    code = "right-only-where" if agree.only else "right-where"
+    return [Finding(code, {"faces": " or ".join(agree.found)})] if agree.found else []
 
 
 def _shown(value: compare.Value) -> str:

@@ -172,11 +172,12 @@ def _shrunk(key: Values, yours: Values, point: points.Point, budget: int) -> poi
 
 
 def _tells_apart(key: Values, yours: Values, point: points.Point) -> bool:
-    left, right = _pair(key, yours, point)
+    left, right = pair(key, yours, point)
     return left is not None and right is not None and differ(left, right)
 
 
-def _pair(key: Values, yours: Values, point: points.Point) -> tuple[Value, Value]:
+def pair(key: Values, yours: Values, point: points.Point) -> tuple[Value, Value]:
+    """The values of two formulas at a point, both exact where both can be."""
     try:
         return key.at(point, decimal=False), yours.at(point, decimal=False)
     except Irrational:
@@ -184,7 +185,7 @@ def _pair(key: Values, yours: Values, point: points.Point) -> tuple[Value, Value
 
 
 def _example(key: Values, yours: Values, point: points.Point) -> Counterexample:
-    right, mine = _pair(key, yours, point)
+    right, mine = pair(key, yours, point)
     return Counterexample(tuple(zip(key.formula.symbols, point, strict=True)), mine, right)
 
 

@@ -76,7 +76,7 @@ def power(base: Number, exponent: Number, at: int = -1) -> Number:
         raise Unreadable("too-large", at)
     if size <= 1:
         return base if n % 2 else base * base if n else 1
-    raised: Number = Fraction(base) ** n
+    raised: Number = base**n if n >= 0 else Fraction(base) ** n
     return simplest(raised)
 
 
