@@ -12,7 +12,9 @@ from fractions import Fraction
 from typing import Generic, TypeVar
 
 from grader.exercise import EXACT, Exercise, Explained, Given, Part, Run, SlipValue, Tolerance, exact
+from grader.judging.ranking import tau
 from grader.posing import ATTEMPTS, NUMERIC, Rejected, Undrawable, reach, with_other_answers, without_answer
+from grader.reading.ranking import ranking_of
 from grader.wording import convention_of
 from spec.solving import Exact
 from spec.stream import Stream
@@ -245,6 +247,8 @@ def _part(letter: str, ask: CaseAsk[C], key: Answer, case: C) -> Part | Rejected
 def _says_the_same(part: Part, value: Answer, key: Answer) -> bool:
     if value is None:
         return False
+    if part.kind == "ranking":
+        return tau(ranking_of(str(key)), ranking_of(str(value))) == 1
     if part.kind not in NUMERIC:
         arranged = set if part.kind == "choices" else list
         return arranged(_labels(value)) == arranged(_labels(key))

@@ -77,6 +77,15 @@ COMPLAINTS: Mapping[str, str] = {
     "unknown-label": "{text} is not among the choices: {options}.",
     "one-label": "Choose one: {labels} are several.",
     "alternatives": "Decide: {text} leaves the choice open.",
+    # Rankings and lists.
+    "ranking-missing": "A ranking names everything once; {labels} is missing.",
+    "ranking-repeated": "A ranking names everything once; {labels} comes more than once.",
+    "ranking-reversed": "Put the best first, with > between two: {text} leaves open which end is the best.",
+    "ranking-unclear": "Either list everything in order with commas, or write > and = between two each time.",
+    "ranking-dangling": "Something is missing before or after > or =.",
+    "no-list": "A list of whole numbers was expected, such as 3, 1, 2, but {text} is none.",
+    "list-length": "These are {given}; give from 1 to {most}.",
+    "list-range": "{text} is not allowed here: each number lies from 1 to {most}.",
 }
 
 FINDINGS: Mapping[str, str] = {
@@ -108,12 +117,33 @@ FINDINGS: Mapping[str, str] = {
     "lower-order-terms": "The order is right, but terms of lower order do not belong into O(...).",
     "labels": "{right} of {of} are right, and {extra} too many.",
     "order": "The first that is wrong is number {place}; {wanted} are asked for and {given} were given.",
+    # Error carried forward.
+    "carried": "This follows from your answer to part {answers}, which is wrong; carried forward it earns half at most.",
+    "carried-several": "This follows from your answers to parts {answers}, which are wrong; carried forward it earns half "
+    "at most.",
+    "not-carried-no-number": "Your answer to part {part} ({answer}) is no amount of what is asked there; nothing is carried "
+    "forward from it.",
+    "not-carried-trivial": "This follows from your answer to part {part} ({answer}); 0 and 1 are not carried forward.",
+    "not-carried-negative": "This follows from your answer to part {part} ({answer}); less than nothing is not carried "
+    "forward.",
+    "not-carried-fraction": "This follows from your answer to part {part} ({answer}); what is counted is whole, and else "
+    "not carried forward.",
+    "not-carried-far": "This follows from your answer to part {part} ({answer}), which is too far off to be carried forward.",
     "right-only-where": "It is right only where {faces}.",
     "right-where": "It is right where {faces}, but not everywhere.",
+    # Rankings and examples that are executed.
+    "pairs": "{right} of {of} pairs are in the right order.",
+    "pair-reversed": "{first} and {second} are the wrong way round.",
+    "pair-level": "{first} and {second} are not equal.",
+    "makespans": "Executed, {first} takes {ours} and {second} {theirs}.",
+    "misses": "Executed, {first} misses {ours} of {of} times and {second} {theirs}.",
+    "example-exists": "There is one within these limits.",
+    "no-example": "None does. {reason}",
 }  # fmt: skip
 
 _EVEN_WITH_SLIP = frozenset(
     {"counterexample", "right-only-where", "right-where", "ambiguous-division", "labels", "no-value"}
+    | {code for code in FINDINGS if code.startswith("not-carried-")}
 )
 _VERDICTS = {CORRECT: "Correct.", PARTIAL: "Partly right.", INVALID: "Not read as an answer, so it does not count."}
 

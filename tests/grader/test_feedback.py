@@ -31,7 +31,7 @@ PART = _part("quantity", "54", unit="GB", tolerance=Tolerance())
 def _codes() -> set[str]:
     """Every constant that is given as a code, wherever the reader and the judge do so."""
     found: set[str] = set()
-    for module in [*FOLDER.glob("reading/*.py"), *FOLDER.glob("judging/*.py")]:
+    for module in [p for name in ("reading", "judging", "executing") for p in FOLDER.glob(f"{name}/*.py")]:
         for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in RAISED and node.args:
                 found |= _given(node.args[0])
