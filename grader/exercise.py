@@ -83,14 +83,12 @@ class Explained:
 
 @dataclass(frozen=True, slots=True)
 class WorkedLine:
-    """One line of a worked solution in which a mistake is planted.
+    """The right value of a line of a worked solution with a mistake, as in `Part.key`, and the one that it shows."""
 
-    `text` is the line as shown, and `right` its value in `unit` had no line before it gone wrong either.
-    """
-
-    text: str
-    right: str
+    key: str
+    shown: str
     unit: str
+    kind: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +148,10 @@ class Part:
         reason: why there is no value, where `key` is None.
         steps: the derivation.
         givens: givens that hold for this part alone.
+        follows: the answer from those of earlier parts: an expression in their letters, each in the unit of its part.
         hints: hints that are written when the exercise is drawn, where there are no `steps` to make them from.
         explained: the same of the worked solution.
-        worked: the lines in which a mistake is planted.
+        worked: the right values of the lines in which a mistake is planted; `options` has the lines themselves.
         functions: what a property may name.
         needs: the share of the mutants that a property must tell from what is right.
         run: what is executed to judge an answer.
@@ -180,6 +179,7 @@ class Part:
     reason: str = ""
     steps: tuple[Step, ...] = ()
     givens: tuple[Given, ...] = ()
+    follows: str = ""
     hints: tuple[str, ...] = ()
     explained: tuple[Explained, ...] = ()
     worked: tuple[WorkedLine, ...] = ()

@@ -73,6 +73,18 @@ COMPLAINTS: Mapping[str, str] = {
     "bars": "Bars are not read here. Write abs(...).",
     "character": "{text} cannot be read here.",
     "unexpected": "{text} cannot stand here.",
+    # Properties.
+    "no-relation": "A property compares. Write ==, <=, >=, <, > or != between two sides.",
+    "no-function": "This says nothing of {functions}: a property compares values of functions.",
+    "formula-given": "This is a formula: at most one letter may stand outside of the functions, and here are {letters}.",
+    "worked-number": "This is one worked number. A property holds for every value of some letter.",
+    "nowhere": "There are no values of the letters at which all of this has a value.",
+    "root-in-property": "{text} gives no exact value. Write the property without roots and logarithms.",
+    "unknown-argument": "{text} has no argument {letter}. Its arguments are {symbols}.",
+    "argument-twice": "{text} is given {letter} twice.",
+    "argument-without-name": "After an argument with a name, the others of {text} need names too: {symbols}.",
+    "too-many-arguments": "{text} takes fewer arguments: {symbols}.",
+    "too-long-property": "The property is too long: at most {limit} numbers, letters and operators are read.",
     # Labels.
     "unknown-label": "{text} is not among the choices: {options}.",
     "one-label": "Choose one: {labels} are several.",
@@ -85,6 +97,9 @@ COMPLAINTS: Mapping[str, str] = {
     "ranking-dangling": "Something is missing before or after > or =.",
     "no-list": "A list of whole numbers was expected, such as 3, 1, 2, but {text} is none.",
     "list-length": "These are {given}; give from 1 to {most}.",
+    # Mistakes in a worked solution.
+    "no-line": "Begin with the number of the wrong line, from 1 to {lines}, then its right value, as in 7: 12 GB.",
+    "value-of-line": "What is the right value of line {line}? Write it behind the number, as in 7: 12 GB.",
     "list-range": "{text} is not allowed here: each number lies from 1 to {most}.",
 }
 
@@ -118,19 +133,31 @@ FINDINGS: Mapping[str, str] = {
     "labels": "{right} of {of} are right, and {extra} too many.",
     "order": "The first that is wrong is number {place}; {wanted} are asked for and {given} were given.",
     # Error carried forward.
-    "carried": "This follows from your answer to part {answers}, which is wrong; carried forward it earns half at most.",
-    "carried-several": "This follows from your answers to parts {answers}, which are wrong; carried forward it earns half "
-    "at most.",
-    "not-carried-no-number": "Your answer to part {part} ({answer}) is no amount of what is asked there; nothing is carried "
-    "forward from it.",
+    "carried": "It follows from your answer to part {answers}, which is wrong. Carried forward it earns half at most.",
+    "carried-several": "It follows from your answers to parts {answers}, which are wrong. "
+    "Carried forward it earns half at most.",
+    "not-carried-no-number": "Your answer to part {part} ({answer}) is no amount of what is asked there; "
+    "nothing is carried forward from it.",
     "not-carried-trivial": "This follows from your answer to part {part} ({answer}); 0 and 1 are not carried forward.",
-    "not-carried-negative": "This follows from your answer to part {part} ({answer}); less than nothing is not carried "
-    "forward.",
-    "not-carried-fraction": "This follows from your answer to part {part} ({answer}); what is counted is whole, and else "
-    "not carried forward.",
-    "not-carried-far": "This follows from your answer to part {part} ({answer}), which is too far off to be carried forward.",
+    "not-carried-negative": "This follows from your answer to part {part} ({answer}); "
+    "less than nothing is not carried forward.",
+    "not-carried-fraction": "This follows from your answer to part {part} ({answer}); "
+    "what is counted is whole, and not carried forward otherwise.",
+    "not-carried-far": "This follows from your answer to part {part} ({answer}); "
+    "that is too far off to be carried forward.",
+    # Properties.
+    "property-broken": "What is right does not have this property. At {assignment}, {comparison} becomes {found}.",
+    "kills-none": "All of the {of} wrong ways to write it have this property too, so it tells nothing apart.",
+    "kills": "It tells {killed} of {of} wrong ways from what is right.",
+    "passes": "One that has it all the same: {sentence}",
     "right-only-where": "It is right only where {faces}.",
     "right-where": "It is right where {faces}, but not everywhere.",
+    # Mistakes in a worked solution.
+    "a-line-is-wrong": "One line is wrong.",
+    "line-stands": "Line {line} follows the right law.",
+    "line-follows": "Line {line} follows the right law; it only takes a wrong value from a line before it.",
+    "value-as-shown": "That line is wrong, and this is the value that it shows.",
+    "value-of-line-wrong": "That line is wrong, but its right value is another.",
     # Rankings and examples that are executed.
     "pairs": "{right} of {of} pairs are in the right order.",
     "pair-reversed": "{first} and {second} are the wrong way round.",
@@ -139,6 +166,32 @@ FINDINGS: Mapping[str, str] = {
     "misses": "Executed, {first} misses {ours} of {of} times and {second} {theirs}.",
     "example-exists": "There is one within these limits.",
     "no-example": "None does. {reason}",
+    # Policies that are run.
+    "policy-score": "The policy earns {points} of 100, the mean of {runs} runs ({low} to {high}).",
+    "policy-practice": "For practice, on other runs than those that count: the policy earns {points} of 100, the mean of "
+    "{runs} runs ({low} to {high}).",
+    "policy-safety": "- {what:<36} {points:>5} of {of:<3} {ooms:>8}",
+    "policy-component": "- {says:<36} {points:>5} of {of:<3} {measured:>8}; all at {full}, none at {zero}",
+    "policy-bad": "- Sessions that were killed, aged out, lost, exhausted or refused, {share} of all, cost {points} points.",
+    "policy-forgotten": "- Forgetting more than half of the history, with {share} kept, costs {points} points.",
+    "policy-crashed": "- A run in which memory runs out earns 20 at most; that binds {runs} and costs {points} points.",
+    "policy-broken": "- A run in which over a quarter of the sessions end badly earns 40 at most, less their share; that "
+    "binds {runs} and costs {points} points.",
+    "policy-left": "- A run with over 20 turns still queued at its end earns 30 at most; that binds {runs} and costs "
+    "{points} points.",
+    "policy-nothing-lost": "Nothing cost any points.",
+    "policy-weakest": "What cost most: {says}, {points} points.",
+    "policy-most-safety": "What cost most: memory ran out, {points} points.",
+    "policy-most-bad": "What cost most: sessions that ended badly, {points} points.",
+    "policy-most-forgotten": "What cost most: conversations that were forgotten, {points} points.",
+    "policy-most-crashed": "What cost most: the cap on runs in which memory runs out, {points} points.",
+    "policy-most-broken": "What cost most: the cap on runs in which sessions end badly, {points} points.",
+    "policy-most-left": "What cost most: the cap on runs that end with a queue, {points} points.",
+    "policy-predictions": "The predictions earn {points} of {of}.",
+    "policy-prediction": "- {says}: {said} foretold, {measured} measured: {earned}",
+    "policy-timeline": "Tokens in the cache by the age of their session, first run, 0 s to {end}; full at {budget}:",
+    "policy-row": "- {age} {row}",
+    "policy-problem": "{text}",
 }  # fmt: skip
 
 _EVEN_WITH_SLIP = frozenset(

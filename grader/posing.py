@@ -14,6 +14,7 @@ from grader.amounts import SILENT, Amount, of_quantity
 from grader.directions import Direction, Question, directions
 from grader.exercise import Exercise, Given, Part, SlipValue, Step, Tolerance, exact
 from grader.family import Ask, Family
+from grader.following import follows
 from grader.menu import Draw, quantities_by_name
 from grader.paths import Values
 from grader.slips import Found, Variation
@@ -127,12 +128,14 @@ def attempt(family: Family, point: int, *, feasible: bool | None = None) -> Pose
         return Rejected("has no answer" if feasible else "has an answer")
     given = {name: amounts[name] for name in direction.printed}
     parts = []
-    for letter, question, answer in zip("abcdefgh", direction.questions, answers, strict=False):
+    asked = list(zip("abcdefgh", direction.questions, strict=False))
+    for place, ((letter, question), answer) in enumerate(zip(asked, answers, strict=True)):
         part = _part(family, letter, question, answer)
         if isinstance(part, Rejected):
             return part
         own = {name: written for name, (written, _) in question.at.items()}
-        parts.append(replace(part, question=rendered(question.ask.question, draw, given | own)))
+        text = rendered(question.ask.question, draw, given | own)
+        parts.append(replace(part, question=text, follows=follows(question, asked[:place], answer.numbers)))
     return Posed(
         story(family.wording, draw, given),
         tuple(_given(name, amount) for name, amount in given.items()),

@@ -37,5 +37,6 @@ family = Family(
         {{{{ decode_rate }}}}.""",
     objective="gpu-count",
     section="exercises",
+    revision=2,
     preset=True,
 )

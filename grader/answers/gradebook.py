@@ -14,6 +14,7 @@ from grader.answers.policy import Extension, Override, Policy
 from grader.exercise import Exercise, Part, exact
 from grader.feedback import message
 from grader.judging import INVALID, PARTIAL, Judgement, judge
+from grader.judging.judgement import is_carried
 from grader.tables import guarded
 
 MISSING, LATE = "missing", "late"  # the verdicts where nothing was handed in, or nothing in time
@@ -60,13 +61,17 @@ class Total:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """An answer that counts: its text, which attempt it was, when it came, how late, and what share it is worth."""
+    """An answer that counts: its text, which attempt it was, when it came, how late, and what share it is worth.
+
+    `judged` is kept where it depends on the answers before, as it does where a wrong one is carried forward.
+    """
 
     text: str
     attempt: int
     moment: datetime | None
     days: int
     credit: Fraction
+    judged: Judgement | None = None
 
 
 @dataclass(slots=True)
@@ -121,7 +126,7 @@ class Gradebook:
         credit = self._policy.credit(self._policy.score(judged), slot.attempts, 0, days)
         kept, counts = slot.counted, self._policy.counts
         if kept is None or counts == "last" or (counts == "best" and credit > kept.credit):
-            slot.counted = Counted(text, slot.attempts, moment, days, credit)
+            slot.counted = Counted(text, slot.attempts, moment, days, credit, judged if is_carried(judged) else None)
 
     @property
     def students(self) -> list[str]:
@@ -158,7 +163,7 @@ class Gradebook:
         text = counted.text if counted else slot.instead
         if text is None:
             return Line(student, item.number, part.part, "", "", MISSING, Fraction(0), of, "Nothing was handed in.")
-        judged = judge(part, text)
+        judged = (counted and counted.judged) or judge(part, text)
         why = " ".join(message(judged, part).split("\n")[1:])
         line = Line(student, item.number, part.part, text, judged.reading, judged.verdict, Fraction(0), of, why)
         if counted is None:

@@ -44,6 +44,25 @@ class _Placed:
     part: Part
 
 
+class _Turns:
+    """The answers of a student to the parts of an exercise, in the order of the ledger; new ones come at its end."""
+
+    def __init__(self, recorded: list[tuple[str, str]]) -> None:
+        self._answers, self._open = recorded, set(range(len(recorded)))
+
+    def before(self, part: str, text: str) -> dict[str, list[str]]:
+        """Take the place of an answer, one that is recorded if it has not come yet, and return those before it."""
+        places = (place for place in sorted(self._open) if self._answers[place] == (part, text))
+        place = next(places, len(self._answers))
+        self._open.discard(place)
+        if place == len(self._answers):
+            self._answers.append((part, text))
+        found: dict[str, list[str]] = {}
+        for letter, typed in self._answers[:place]:
+            found.setdefault(letter, []).append(typed)
+        return found
+
+
 class Grading:
     """Grades answers by a key.
 
@@ -68,6 +87,7 @@ class Grading:
         self._key, self._ledger, self._nobody = key, ledger, nobody
         self._known = 0  # the number of the newest row that is accounted for
         self._before: dict[str, Counter[int]] = {}  # by student: what is recorded and has not come in this run yet
+        self._turns: dict[tuple[str, str, int, int], _Turns] = {}
         self._answers = self._recorded = 0
         self.problems = tuple(self._ruled())
 
@@ -145,13 +165,24 @@ class Grading:
                 return _unplaced(answer, student, why)
             self.untimed += 1
         self._answers += 1
-        judged = judge(part, answer.text)
+        judged = self._in_turn(placed) if placed.item.carries else judge(part, answer.text)
         judgements.append((placed, judged))
         self.gradebook.enter(student, placed.item.number, part.part, answer.text, judged, moment)
         if judged.verdict != INVALID:
             return None
         reason = message(judged, part).split("\n")[-1].rstrip(".")
         return _unplaced(answer, student, f"{_short(answer.text)} cannot be read as an answer: {reason}")
+
+    def _in_turn(self, placed: _Placed) -> Judgement:
+        """Judge an answer after those that the ledger holds before it, or will hold."""
+        from grader.judging.carried import judge_after
+
+        exercise, part = placed.item.exercise, placed.part
+        name = (placed.student, exercise.family, exercise.seed, exercise.revision)
+        if name not in self._turns:
+            rows = self._ledger.submissions(placed.student, exercise.family, exercise.seed)
+            self._turns[name] = _Turns([(row.part, row.raw) for row in rows if row.revision == exercise.revision])
+        return judge_after(exercise, part, placed.answer.text, self._turns[name].before(part.part, placed.answer.text))
 
     def _record(self, placed: _Placed, judged: Judgement) -> None:
         if not self._is_new(placed):

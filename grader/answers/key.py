@@ -33,6 +33,11 @@ class KeyItem:
     parts: dict[str, Fraction]
     exercise: Exercise
 
+    @property
+    def carries(self) -> bool:
+        """Whether parts of the exercise follow from each other."""
+        return any(part.follows for part in self.exercise.parts)
+
     def part(self, letter: str) -> Part | None:
         """Return the part of a letter, or the only one where none is named."""
         parts = self.exercise.parts

@@ -13,6 +13,7 @@ from typing import Any
 
 from grader.exercise import exact
 from grader.judging import INCORRECT, Judgement
+from grader.judging.judgement import HALF, is_carried
 
 COUNTS = ("last", "best", "first")
 # What judging finds where the number is right and the unit is not.
@@ -61,6 +62,7 @@ class Policy:
         late_days: how many such days an answer may be late.
         extensions: more time for some.
         overrides: points given by hand.
+        carried: the share for an answer that follows from a wrong answer to an earlier part.
     """
 
     counts: str = "last"
@@ -74,9 +76,12 @@ class Policy:
     late_days: int = 0
     extensions: tuple[Extension, ...] = field(default=())
     overrides: tuple[Override, ...] = field(default=())
+    carried: Fraction = HALF
 
     def score(self, judged: Judgement) -> Fraction:
         """Return the share that an answer is worth by itself."""
+        if is_carried(judged):
+            return self.carried
         if judged.verdict == INCORRECT and any(finding.code in UNIT_SLIPS for finding in judged.findings):
             return max(judged.score, self.unit_slips)
         return judged.score
@@ -140,7 +145,7 @@ class Policy:
             ValueError, TypeError, KeyError, ArithmeticError: it was damaged.
         """
         fields = dict(data)
-        for name in ("penalty", "hint_cost", "unit_slips", "late_per_day"):
+        for name in ("penalty", "hint_cost", "unit_slips", "carried", "late_per_day"):
             if name in fields:
                 fields[name] = Fraction(fields[name])
         if "deadline" in fields:

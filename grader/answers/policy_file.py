@@ -13,7 +13,7 @@ from grader.answers.policy import COUNTS, FIRST_YEAR, LAST_YEAR, MOST_DAYS, USUA
 from grader.sourced import WHOLE, Place, Source
 
 POLICY_KEYS = ("policy", "extensions", "overrides")
-KEYS = ("counts", "attempts", "penalty", "hint_cost", "unit_slips", "deadline", "zone", "late")
+KEYS = ("counts", "attempts", "penalty", "hint_cost", "unit_slips", "carried", "deadline", "zone", "late")
 LATE_KEYS = ("late.per_day", "late.days")
 EXTENSION_KEYS = ("student", "until", "days", "minutes", "reason")
 OVERRIDE_KEYS = ("student", "item", "points", "reason")
@@ -50,7 +50,8 @@ def policy_of(source: Source) -> Policy:
         policy = replace(policy, attempts=attempts)
 
     def share(name: str) -> Fraction:
-        return source.number(_TABLE, name, said.get(name, 0), 1, least=0)
+        usual: Fraction = getattr(USUAL, name)
+        return source.number(_TABLE, name, said[name], 1, least=0) if name in said else usual
 
     extensions = source.tables("extensions", "write tables, [[extensions]]")
     overrides = source.tables("overrides", "write tables, [[overrides]]")
@@ -59,6 +60,7 @@ def policy_of(source: Source) -> Policy:
         penalty=share("penalty"),
         hint_cost=share("hint_cost"),
         unit_slips=share("unit_slips"),
+        carried=share("carried"),
         extensions=tuple(_extension(source, place, table, policy) for place, table in extensions),
         overrides=tuple(_override(source, place, table) for place, table in overrides),
     )

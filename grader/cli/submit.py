@@ -93,12 +93,11 @@ def command(
         raise click.UsageError("Missing argument 'ID'.")
     text = answer_text(words, path)
     from grader.cli.learner import learner, part_of, shown
-    from grader.judging import judge
 
     with learner(ledger, student) as who:
         exercise = who.exercise(address)
         meant = part_of(exercise, part)
-        judgement = judge(meant, text)
+        judgement = judged(who, exercise, meant, text)
         row = None if dry_run else record(who, exercise, meant, text, judgement)
     # What is printed from here on is durable.
     if as_json:
@@ -111,6 +110,21 @@ def command(
             aside(f"For a hint: grade hint {shown(exercise.family, exercise.seed)}")
     status = int(judgement.verdict == INVALID) * 2 if dry_run else STATUS[judgement.verdict]
     return 0 if exit_zero else status
+
+
+def judged(who: Learner, exercise: Exercise, part: Part, text: str) -> Judgement:
+    """Judge an answer of a learner; where it is wrong, with the answers before to the parts that it follows from."""
+    from grader.judging import judge
+
+    if not part.follows:
+        return judge(part, text)
+    from grader.judging.carried import judge_after
+
+    before: dict[str, list[str]] = {}
+    for row in who.ledger.submissions(who.student, exercise.family, exercise.seed):
+        if row.revision == exercise.revision:
+            before.setdefault(row.part, []).append(row.raw)
+    return judge_after(exercise, part, text, before)
 
 
 def record(who: Learner, exercise: Exercise, part: Part, text: str, judgement: Judgement) -> Submission:
@@ -167,6 +181,7 @@ def _print_json(exercise: Exercise, part: Part, judgement: Judgement, row: Submi
     from grader.feedback import message
 
     secret = dry and judgement.verdict != INVALID
+    carried = [finding.about["parts"] for finding in judgement.findings if finding.code.startswith("carried")]
     print_json(
         exercise=exercise.id,
         part=part.part,
@@ -175,6 +190,7 @@ def _print_json(exercise: Exercise, part: Part, judgement: Judgement, row: Submi
         reading=judgement.reading,
         diagnoses=[] if secret else [{"slip": d.slip, "sentence": d.sentence} for d in judgement.diagnoses],
         message=f"Read as {judgement.reading}." if secret else message(judgement, part),
+        **({"carried": carried[0].split(",")} if carried and not secret else {}),
         attempt=row.attempt if row else None,
         receipt=row.receipt if row else None,
     )

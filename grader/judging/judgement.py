@@ -12,6 +12,7 @@ from grader.reading.text import Plain, Unreadable
 
 CORRECT, PARTIAL, INCORRECT, INVALID = "correct", "partial", "incorrect", "invalid"
 ZERO, HALF, FULL = Fraction(0), Fraction(1, 2), Fraction(1)
+CARRIED = frozenset({"carried", "carried-several"})  # findings of an answer that follows from wrong ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,3 +74,8 @@ def value_given(
 def located(complaint: Unreadable, text: Plain) -> Unreadable:
     """The same complaint at the column of the text as typed."""
     return Unreadable(complaint.why, text.column(complaint.at), complaint.about)
+
+
+def is_carried(judged: Judgement) -> bool:
+    """Say whether an answer counts because it follows from a wrong one; see `grader.judging.carried`."""
+    return any(finding.code in CARRIED for finding in judged.findings)

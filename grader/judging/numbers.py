@@ -122,7 +122,7 @@ def _valued(part: Part, read: Quantity, asked: ReadUnit, value: Number, typed: s
     reading = _echo(part, read, typed)
     if part.key is None and part.zero_is_none and value == 0:
         return Judgement(CORRECT, FULL, reading, typed=typed, value=value)
-    of = _nearness(part)
+    of = nearness_of(part)
     if part.key is None:
         return value_given(part, reading, typed, value, _diagnoses(part, of, read, value))
     if of.near(value, part.key):
@@ -144,7 +144,7 @@ def _echo(part: Part, read: Quantity, typed: str) -> str:
     return echo if len(echo) <= LONGEST else typed
 
 
-def _nearness(part: Part) -> Nearness:
+def nearness_of(part: Part) -> Nearness:
     """The tolerance of a part; a count is exact whatever the record says."""
     if part.kind == "count":
         return Nearness("exact", "0", "", part.unit)

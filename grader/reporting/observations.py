@@ -9,12 +9,14 @@ from fractions import Fraction
 from pathlib import Path
 
 from grader.answers import Key
-from grader.judging import INVALID, judge
+from grader.judging import INVALID
+from grader.judging.carried import judge_after
 from grader.ledger import Ledger, Regrade, Submission
 from grader.tables import unguarded
 
 NEEDED = ("student", "item", "part", "answer", "verdict", "points", "of")  # columns of a gradebook
 ANSWERED = frozenset({"correct", "partial", "incorrect"})
+Before = dict[tuple[str, int], dict[str, list[str]]]  # the answers of a student to an exercise, by part
 
 
 class BadGradebook(ValueError):
@@ -127,8 +129,9 @@ def from_gradebook(path: Path, key: Key | None = None) -> Iterator[Observation]:
             table = csv.DictReader(file)
             if not set(NEEDED) <= set(table.fieldnames or ()):
                 raise BadGradebook(f"{path} is no gradebook; `grade submit --answers ... --out` writes one.")
+            before: Before = {}
             for line in table:
-                yield from _line({name: unguarded(line[name] or "") for name in NEEDED}, key)
+                yield from _line({name: unguarded(line[name] or "") for name in NEEDED}, key, before)
     except OSError as error:
         raise BadGradebook(f"The gradebook {path} cannot be read ({error.strerror}).") from None
     except (ValueError, ArithmeticError, csv.Error) as error:
@@ -137,7 +140,7 @@ def from_gradebook(path: Path, key: Key | None = None) -> Iterator[Observation]:
         raise BadGradebook(f"{path} is damaged: {error}.") from None
 
 
-def _line(said: Mapping[str, str], key: Key | None) -> Iterator[Observation]:
+def _line(said: Mapping[str, str], key: Key | None, before: Before) -> Iterator[Observation]:
     student, number, letter = said["student"], int(said["item"]), said["part"]
     verdict = said["verdict"]
     seen = Observation(student, f"{number}{letter}", "")
@@ -155,6 +158,8 @@ def _line(said: Mapping[str, str], key: Key | None) -> Iterator[Observation]:
         seen.family = item.exercise.family
         if len(item.exercise.parts) == 1:
             seen.item = str(number)
-        judged = judge(part, said["answer"])
+        others = before.setdefault((student, number), {})
+        judged = judge_after(item.exercise, part, said["answer"], others)
+        others.setdefault(part.part, []).append(said["answer"])
         seen.slips += [Slipped(seen.family, d.slip, d.sentence) for d in judged.diagnoses]
     yield seen

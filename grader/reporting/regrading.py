@@ -14,7 +14,8 @@ from fractions import Fraction
 from grader.answers import Key
 from grader.exercise import Exercise, Part, Tolerance
 from grader.feedback import message
-from grader.judging import Judgement, judge
+from grader.judging import Judgement
+from grader.judging.carried import judge_after
 from grader.ledger import Ledger, Posed, Regrade, Submission
 
 RAISED, LOWERED, SAME = "raised", "lowered", "same"
@@ -127,16 +128,19 @@ def _again(ledger: Ledger, key: Key | None, student: str, family: str | None) ->
             records.append(newer)
     judged = beyond = 0
     changes = []
+    before: dict[tuple[str, int, int], dict[str, list[str]]] = {}
     for submission, old in ledger.marks(student, family):
         name = _name(submission)
         if key is not None and name not in keyed:
             continue
-        part = keyed.get(name, stored[name]).part(submission.part)
+        exercise = keyed.get(name, stored[name])
+        part, earlier = exercise.part(submission.part), before.setdefault(name, {})
         try:
-            new = judge(part, submission.raw)
+            new = judge_after(exercise, part, submission.raw, earlier)
         except ValueError:
             beyond += 1
             continue
+        earlier.setdefault(part.part, []).append(submission.raw)
         judged += 1
         slips = tuple(diagnosis.slip for diagnosis in new.diagnoses)
         if (new.verdict, new.score, slips) != (old.verdict, old.score, old.slips):

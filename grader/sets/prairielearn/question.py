@@ -16,7 +16,8 @@ from typing import Any
 
 from grader.exercise import Exercise, Part
 from grader.feedback import message
-from grader.judging import INCORRECT, INVALID, judge
+from grader.judging import INCORRECT, INVALID, Judgement, judge
+from grader.judging.carried import judge_after
 
 Data = dict[str, Any]  # as PrairieLearn documents it
 
@@ -72,12 +73,11 @@ def parse(data: Data) -> None:
 def grade(data: Data) -> None:
     """Give each part its score and the diagnosis as feedback, and the whole the mean by the points of the parts."""
     exercise, typed = _exercise(data), data["submitted_answers"]
-    scores = {}
+    found = _judged(exercise, typed)
     for part in exercise.parts:
-        judged = judge(part, typed.get(part.part) or "")
-        scores[part.part] = judged.score
-        data["feedback"][part.part] = message(judged, part) if typed.get(part.part) else "Left blank."
-    _enter(data, scores)
+        said = message(found[part.part], part) if typed.get(part.part) else "Left blank."
+        data["feedback"][part.part] = said
+    _enter(data, {letter: judged.score for letter, judged in found.items()})
 
 
 def test(data: Data) -> None:
@@ -92,8 +92,15 @@ def test(data: Data) -> None:
         typed[first] = UNREADABLE
         data["format_errors"][first] = "unreadable"
     data["raw_submitted_answers"].update(typed)
-    data["feedback"].update({part.part: message(judge(part, typed[part.part]), part) for part in exercise.parts})
-    _enter(data, {part.part: Fraction(kind == "correct") for part in exercise.parts})
+    found = _judged(exercise, typed)
+    data["feedback"].update({part.part: message(found[part.part], part) for part in exercise.parts})
+    _enter(data, {letter: judged.score for letter, judged in found.items()})
+
+
+def _judged(exercise: Exercise, typed: Mapping[str, str | None]) -> dict[str, Judgement]:
+    """Judge the parts that were handed in together, the later after the earlier."""
+    texts = {part.part: [text] for part in exercise.parts if (text := typed.get(part.part))}
+    return {part.part: judge_after(exercise, part, typed.get(part.part) or "", texts) for part in exercise.parts}
 
 
 def _exercise(data: Data) -> Exercise:
