@@ -13,15 +13,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from hashlib import sha256
-from pathlib import Path
 from statistics import median_low
 
-import problems
 from grader.directions import directions
 from grader.exercise import Exercise, Part
-from grader.families import Poses, family, slugs
+from grader.families import CERTIFICATES as FOLDER
+from grader.families import MISTAKE, Poses, family, mistakes_in, slugs
 from grader.family import Family
-from grader.posing import NUMERIC, Rejected
+from grader.posing import NUMERIC, Rejected, Undrawable
 
 WHOLE_GRID = 20_000  # points: a larger grid is sampled
 SAMPLE = 15_000
@@ -29,7 +28,6 @@ CASES = 1500  # sampled where there is no grid
 SEEDS = 300
 DISTINCT = 1000
 SLICE = 150  # points whose outcome a test computes again
-FOLDER = Path(problems.__path__[0]) / "certificates"
 
 Outcome = Exercise | Rejected
 
@@ -228,19 +226,35 @@ def row(found: Certificate) -> tuple[str, ...]:
     )
 
 
+def _hiding_mistakes(slug: str, of: Poses) -> list[tuple[str, Poses]]:
+    """Return the family that hides mistakes in the solutions of another one, where there is one."""
+    if not isinstance(of, Family):
+        return []
+    name, hiding = f"{slug}{MISTAKE}", mistakes_in(slug)
+    try:
+        hiding.pose(name, 0)
+    except Undrawable:
+        return []
+    return [(name, hiding)]
+
+
+def _write(slug: str, text: str) -> None:
+    (FOLDER / f"{slug}.toml").write_text(text, encoding="utf-8")
+
+
 def main(chosen: Sequence[str]) -> None:
     """Write the certificates of the chosen families, or of all, and print the table."""
     FOLDER.mkdir(exist_ok=True)
     rows: list[tuple[str, ...]] = [HEAD]
-    for slug in chosen or slugs():
+    for slug in chosen or [slug for slug in slugs() if not slug.endswith(MISTAKE)]:
         of: Poses = family(slug)
         if isinstance(of, Family) and of.preset:
-            text = preset_text(slug, of)
-        else:
-            found = certificate(slug, of)
+            _write(slug, preset_text(slug, of))
+            continue
+        for name, one in [(slug, of), *_hiding_mistakes(slug, of)]:
+            found = certificate(name, one)
             rows.append(row(found))
-            text = found.text()
-        (FOLDER / f"{slug}.toml").write_text(text, encoding="utf-8")
+            _write(name, found.text())
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for cells in rows:
         line = "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True))

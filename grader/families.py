@@ -1,10 +1,15 @@
-"""Finding families: every file in `problems/` is one, its slug the file name with dashes."""
+"""Finding families: every file in `problems/` is one, its slug the file name with dashes.
+
+To one with a chain of laws there is another that hides a mistake in its solutions, with `-mistake` behind the slug.
+Whether there is one is read from the certificates, so that nobody loads a family to list them.
+"""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import problems
@@ -17,10 +22,21 @@ if TYPE_CHECKING:
 class Poses(Protocol):
     """What every kind of family has."""
 
-    objective: str
-    section: str
-    revision: int
-    preset: bool
+    @property
+    def objective(self) -> str:
+        """The learning objective it trains."""
+
+    @property
+    def section(self) -> str:
+        """The chapter section."""
+
+    @property
+    def revision(self) -> int:
+        """Raised whenever what it draws changes."""
+
+    @property
+    def preset(self) -> bool:
+        """Whether it is an exercise printed in the chapter."""
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -52,9 +68,16 @@ class UnknownFamily(LookupError):
         return f"There is no family {self.slug!r}; {hint}"
 
 
+MISTAKE = "-mistake"
+CERTIFICATES = Path(problems.__path__[0]) / "certificates"
+
+
+@cache
 def slugs() -> list[str]:
     """Return the names of all families without loading one."""
-    return sorted(m.name.replace("_", "-") for m in pkgutil.iter_modules(problems.__path__) if not m.ispkg)
+    files = {m.name.replace("_", "-") for m in pkgutil.iter_modules(problems.__path__) if not m.ispkg}
+    certified = (file.name.removesuffix(".toml") for file in CERTIFICATES.glob(f"*{MISTAKE}.toml"))
+    return sorted(files | {slug for slug in certified if slug.removesuffix(MISTAKE) in files})
 
 
 @cache
@@ -68,9 +91,27 @@ def family(slug: str) -> Poses:
         from difflib import get_close_matches
 
         raise UnknownFamily(slug, tuple(get_close_matches(slug, slugs(), 2)))
+    if slug.endswith(MISTAKE):
+        return mistakes_in(slug.removesuffix(MISTAKE))
     module = importlib.import_module(f"problems.{slug.replace('-', '_')}")
     found: Poses = module.family
     return found
+
+
+@cache
+def mistakes_in(slug: str) -> Poses:
+    """Return the family that hides mistakes in the solutions of another one, certified or not.
+
+    Raises:
+        TypeError: that one has no chains of laws.
+    """
+    from grader.family import Family
+    from grader.mistake import MistakeFamily
+
+    of = family(slug)
+    if not isinstance(of, Family):
+        raise TypeError(f"{slug} has no chains of laws to hide a mistake in")
+    return MistakeFamily(of, slug)
 
 
 def pose(slug: str, seed: int) -> Exercise:

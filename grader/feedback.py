@@ -96,7 +96,8 @@ COMPLAINTS: Mapping[str, str] = {
     "ranking-unclear": "Either list everything in order with commas, or write > and = between two each time.",
     "ranking-dangling": "Something is missing before or after > or =.",
     "no-list": "A list of whole numbers was expected, such as 3, 1, 2, but {text} is none.",
-    "list-length": "These are {given}; give from 1 to {most}.",
+    "list-gap": "A number is missing beside a comma.",
+    "list-length": "These are {given}; at most {most} are allowed.",
     # Mistakes in a worked solution.
     "no-line": "Begin with the number of the wrong line, from 1 to {lines}, then its right value, as in 7: 12 GB.",
     "value-of-line": "What is the right value of line {line}? Write it behind the number, as in 7: 12 GB.",
@@ -168,15 +169,16 @@ FINDINGS: Mapping[str, str] = {
     "no-example": "None does. {reason}",
     # Policies that are run.
     "policy-score": "The policy earns {points} of 100, the mean of {runs} runs ({low} to {high}).",
-    "policy-practice": "For practice, on other runs than those that count: the policy earns {points} of 100, the mean of "
-    "{runs} runs ({low} to {high}).",
+    "policy-practice": "For practice, on other runs than those that count: the policy earns {points} of 100, the mean "
+    "of {runs} runs ({low} to {high}).",
     "policy-safety": "- {what:<36} {points:>5} of {of:<3} {ooms:>8}",
     "policy-component": "- {says:<36} {points:>5} of {of:<3} {measured:>8}; all at {full}, none at {zero}",
-    "policy-bad": "- Sessions that were killed, aged out, lost, exhausted or refused, {share} of all, cost {points} points.",
+    "policy-bad": "- Sessions that were killed, aged out, lost, exhausted or refused, {share} of all, cost {points} "
+    "points.",
     "policy-forgotten": "- Forgetting more than half of the history, with {share} kept, costs {points} points.",
     "policy-crashed": "- A run in which memory runs out earns 20 at most; that binds {runs} and costs {points} points.",
-    "policy-broken": "- A run in which over a quarter of the sessions end badly earns 40 at most, less their share; that "
-    "binds {runs} and costs {points} points.",
+    "policy-broken": "- A run in which over a quarter of the sessions end badly earns 40 at most, less their share; "
+    "that binds {runs} and costs {points} points.",
     "policy-left": "- A run with over 20 turns still queued at its end earns 30 at most; that binds {runs} and costs "
     "{points} points.",
     "policy-nothing-lost": "Nothing cost any points.",
@@ -189,7 +191,7 @@ FINDINGS: Mapping[str, str] = {
     "policy-most-left": "What cost most: the cap on runs that end with a queue, {points} points.",
     "policy-predictions": "The predictions earn {points} of {of}.",
     "policy-prediction": "- {says}: {said} foretold, {measured} measured: {earned}",
-    "policy-timeline": "Tokens in the cache by the age of their session, first run, 0 s to {end}; full at {budget}:",
+    "policy-timeline": "Tokens in the cache by the age of their session, first run, 0 s to {end} (bars up to {most}; the budget is {budget}):",
     "policy-row": "- {age} {row}",
     "policy-problem": "{text}",
 }  # fmt: skip

@@ -49,6 +49,16 @@ def lines(exercise: Exercise, part: Part) -> list[Line]:
     return found
 
 
+def formula_text(law: Law, gives: str) -> str:
+    """Write a law solved for a quantity."""
+    return _formula(law, gives)
+
+
+def line_text(law: Law, step: Step, values: Mapping[str, str]) -> str:
+    """Write a step by a law, which may be a wrong one, with the numbers it is taken with."""
+    return _text(law, step, values, _result(step))
+
+
 def hints(exercise: Exercise, part: Part) -> list[str]:
     """Return the hints, from which law is needed to the formulas and then to the numbers in them."""
     if not part.steps:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import sympy
@@ -15,6 +16,7 @@ RELATIONS = {"==": ("=", "="), "<=": (r"\le", "<="), "<": ("<", "<")}
 Values = dict[str, str]
 
 
+@lru_cache(maxsize=4096)
 def flat(node: Any) -> Any:
     """Merge nested sums and products without changing the order of their terms."""
     if not node.args:

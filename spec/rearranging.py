@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import sympy
@@ -44,6 +45,7 @@ def _branches(node: Any, symbol: Quantity) -> list[Any]:
     return [b for arg in pick.args for b in _branches(node.xreplace({pick: arg}), symbol)]
 
 
+@lru_cache(maxsize=1024)
 def rearranged(law: Law, symbol: Quantity) -> Any:
     """Return what a symbol equals by a law, in the author's order, rounded as a Bound rounds; None without a formula.
 
