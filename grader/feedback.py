@@ -148,9 +148,9 @@ FINDINGS: Mapping[str, str] = {
     "that is too far off to be carried forward.",
     # Properties.
     "property-broken": "What is right does not have this property. At {assignment}, {comparison} becomes {found}.",
-    "kills-none": "All of the {of} wrong ways to write it have this property too, so it tells nothing apart.",
-    "kills": "It tells {killed} of {of} wrong ways from what is right.",
-    "passes": "One that has it all the same: {sentence}",
+    "kills-none": "None of the {of} wrong ways breaks this, so it tells nothing apart.",
+    "kills": "{killed} of {of} wrong ways break it.",
+    "passes": "One that does not: {sentence}",
     "right-only-where": "It is right only where {faces}.",
     "right-where": "It is right where {faces}, but not everywhere.",
     # Mistakes in a worked solution.
