@@ -12,6 +12,8 @@ from grader.cli.output import print_json, printed, wrapped
 if TYPE_CHECKING:
     from grader.exercise import Exercise, Given
 
+A_LINE = 160  # characters of a question and its options that are read at a glance
+
 
 def print_exercise(exercise: Exercise, *, as_json: bool) -> None:
     """Print an exercise with its id and the command that answers it; nothing that gives its key away."""
@@ -35,16 +37,26 @@ def print_exercise(exercise: Exercise, *, as_json: bool) -> None:
     address = shown(exercise.family, exercise.seed)
     several = " --part LETTER" if len(exercise.parts) > 1 else ""
     printed(address, "cyan")
-    click.echo(f'\n{text}\n\nTo answer: grade submit {address}{several} "ANSWER"')
+    click.echo(f"\n{text}\n")
+    if any(part.kind == "policy" for part in exercise.parts):
+        click.echo(f"To begin: grade show {address} --template > policy.toml")
+        click.echo(f"To practise: grade submit {address} --file policy.toml --dry-run")
+        click.echo(f"To answer: grade submit {address} --file policy.toml")
+    else:
+        click.echo(f'To answer: grade submit {address}{several} "ANSWER"')
 
 
 def statement(exercise: Exercise) -> str:
     """Return the story, the givens, the questions and the conventions."""
     several = len(exercise.parts) > 1
-    paragraphs = [wrapped(exercise.statement), _table(exercise.givens)]
+    paragraphs = [*map(wrapped, exercise.statement.split("\n\n")), _table(exercise.givens)]
     for part in exercise.parts:
-        options = f" ({', '.join(part.options)})" if part.options else ""
-        paragraphs += [wrapped(f"{f'{part.part}) ' if several else ''}{part.question}{options}"), _table(part.givens)]
+        question, listed = f"{f'{part.part}) ' if several else ''}{part.question}", ", ".join(part.options)
+        if len(question) + len(listed) > A_LINE:
+            paragraphs += [wrapped(question), "\n".join(wrapped(option, indent=4) for option in part.options)]
+        else:
+            paragraphs.append(wrapped(f"{question} ({listed})" if listed else question))
+        paragraphs.append(_table(part.givens))
     return "\n\n".join(filter(None, [*paragraphs, wrapped(exercise.convention)]))
 
 
