@@ -15,7 +15,7 @@ from grader import __version__
 from grader.cli.output import examples, print_json
 
 COMMANDS = (
-    *("list", "new", "show", "submit", "hint", "solution", "calc", "diagnose", "claims", "lab", "check"),
+    *("list", "new", "show", "submit", "hint", "solution", "practice", "calc", "diagnose", "claims", "lab", "check"),
     *("incident", "simulate"),
     *("set", "report", "regrade", "export", "forget"),
 )

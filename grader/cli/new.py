@@ -13,8 +13,11 @@ from grader.cli.output import Refused, examples
 from grader.cli.posed import print_exercise
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from grader.exercise import Exercise
     from grader.families import Poses
+    from grader.practising import Entry, Objective
 
 SEEDS_TRIED = 20
 
@@ -29,21 +32,45 @@ SEEDS_TRIED = 20
 def command(slug: str | None, seed: int | None, ledger: str | None, student: str | None, *, as_json: bool) -> None:
     """Pose an exercise and print its id, FAMILY/SEED.
 
-    Without FAMILY it is of the family you met least often, the first of these in the alphabet. Without a seed it is
-    the lowest seed from 1 on that you have not met. The same seed poses the same exercise everywhere.
+    Without FAMILY it is the exercise that `grade practice` would ask next. With a family and without a seed it is the
+    lowest seed from 1 on that you have not met. The same seed poses the same exercise everywhere.
     """
     with learner(ledger, student) as who:
-        slug = (slug or _least_met(who)).lower()
-        found = family(slug)
-        exercise = who.pose(_unmet(who, found, slug) if seed is None else drawn(found, slug, seed))
+        if slug is None and seed is None:
+            exercise = posed_next(who)
+        else:
+            slug = (slug or _needed(who)).lower()
+            found = family(slug)
+            exercise = who.pose(_unmet(who, found, slug) if seed is None else drawn(found, slug, seed))
     print_exercise(exercise, as_json=as_json)
 
 
-def _least_met(who: Learner) -> str:
-    from grader.families import slugs
+def posed_next(who: Learner, among: Mapping[str, Entry] | None = None, of: Sequence[Objective] = ()) -> Exercise:
+    """Pose the exercise that is needed next, of all families and objectives, or of those given.
 
-    met = [address.partition("/")[0] for address in who.ids()]
-    return min((slug for slug in slugs() if not family(slug).preset), key=met.count)
+    Raises:
+        Refused: there is none.
+    """
+    from grader.posing import Undrawable
+    from grader.practising import OBJECTIVES, families, history, pose_next
+
+    known = history(who.ledger, who.student)
+    try:
+        exercise = pose_next(who.ledger, who.student, known, among or families(), of or OBJECTIVES)
+    except Undrawable as error:
+        raise Refused(f"{error.slug} has no further exercise ({error.reason}).") from error
+    if exercise is None:
+        raise Refused("There is no family to draw an exercise from.")
+    return exercise
+
+
+def _needed(who: Learner) -> str:
+    from grader.practising import OBJECTIVES, choose, families, history
+
+    slug = choose(history(who.ledger, who.student), families(), OBJECTIVES)
+    if slug is None:
+        raise Refused("There is no family to draw an exercise from.")
+    return slug
 
 
 def _unmet(who: Learner, found: Poses, slug: str) -> Exercise:

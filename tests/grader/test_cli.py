@@ -17,6 +17,7 @@ from grader import __version__
 from grader.cli.app import COMMANDS, app
 from grader.exercise import EXACT, Exercise, Given, Part, SlipValue, Step, Tolerance
 from grader.ledger import Help, Ledger, Posed, Submission
+from grader.practising import OBJECTIVES
 
 WEIGHTS = Part(
     part="a",
@@ -226,7 +227,7 @@ def test_what_cannot_be_read_is_one_sentence_and_nothing_is_recorded(
     ("arguments", "says"),
     [
         (("show", "no-such-family/7"), "There is no family 'no-such-family'"),
-        (("show", "max-contxt/7"), "did you mean max-context?"),
+        (("show", "max-contxt/7"), "did you mean max-context"),
         (("show", "max-context/seven"), "FAMILY/SEED"),
         (("show", "max-context/-7"), "FAMILY/SEED"),
         (("show", "/7"), "FAMILY/SEED"),
@@ -369,11 +370,19 @@ def test_without_a_seed_the_lowest_that_was_not_met_is_drawn(desk: Desk) -> None
     assert desk.json("new", "max-context", "--student", "eve")["seed"] == 1
 
 
-def test_without_a_family_the_least_met_is_posed(desk: Desk) -> None:
-    families = [f["family"] for f in desk.json("list")["families"]]
-    ordinary = [f for f in families if not f.startswith("exercise-")]
-    met = [desk.json("new")["family"] for _ in range(len(ordinary) + 1)]
-    assert met == [*ordinary, ordinary[0]]
+def test_without_a_family_objectives_take_turns_and_nothing_comes_twice(desk: Desk) -> None:
+    families = {f["family"]: f["objective"] for f in desk.json("list")["families"]}
+    trained = {of.name for of in OBJECTIVES if any(own in of.covers for own in families.values())}
+    met = [desk.json("new") for _ in range(len(trained) + 2)]
+    turns = [next(of.name for of in OBJECTIVES if families[found["family"]] in of.covers) for found in met]
+    assert set(turns[: len(trained)]) == trained
+    assert len({found["exercise"] for found in met}) == len(met)
+    assert not any(found["family"].startswith("exercise-") for found in met)
+
+
+def test_a_seed_alone_is_that_draw_of_the_family_that_is_needed(desk: Desk) -> None:
+    family = desk.json("new", "--student", "eve")["family"]
+    assert desk.json("new", "--seed", "77")["exercise"] == f"{family}/77"
 
 
 def test_the_families_are_listed_with_what_they_train(desk: Desk) -> None:
