@@ -66,7 +66,7 @@ def variations(steps: Sequence[Link], given: Mapping[str, str], pool: frozenset[
         return []
     return [
         *_of_laws(steps, pool),
-        *_of_readings(steps, given),
+        *_of_readings(steps, given, asked),
         *_of_answer_unit(steps[-1], asked),
         *_of_rounding(steps),
         *_of_stopping(steps, asked),
@@ -95,7 +95,7 @@ def _when(slip: Slip) -> Callable[[Values], bool]:
     return lambda values: not names <= values.keys() or slip.applies(values)
 
 
-def _of_readings(steps: Sequence[Link], given: Mapping[str, str]) -> list[Variation]:
+def _of_readings(steps: Sequence[Link], given: Mapping[str, str], asked: str) -> list[Variation]:
     needed = set().union(*(step.needs for step in steps))
     groups: dict[tuple[str, str], list[str]] = {}
     for name, written in given.items():
@@ -112,11 +112,19 @@ def _of_readings(steps: Sequence[Link], given: Mapping[str, str]) -> list[Variat
                 factors = {n: unit(swapped[n]).factor / unit(given[n]).factor for n in some}
             except UnknownUnit:
                 continue
+            if _cancels(part, [given[n] for n in given if n in needed and n not in some], asked):
+                continue
             which = _every(part) if len(some) > 1 else _capital(quantities_by_name()[some[0]].says)
             slug = f"{'all' if len(some) > 1 else _slug(some[0])}-in-{other}"
             sentence = f"{which}: read in {swapped[some[0]]}, given in {given[some[0]]}."
             found.append(Variation(slug, sentence, _scaled(steps, factors)))
     return found
+
+
+def _cancels(part: str, others: Sequence[str], asked: str) -> bool:
+    """Say whether a misreading leaves the answer as it is, because nothing else measures the same."""
+    dimension = next(i for i, exponent in enumerate(unit(part).dimension) if exponent)
+    return not any(unit(name).dimension[dimension] for name in (*others, asked))
 
 
 def _read_as(written: str, part: str, other: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cache
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from grader.exercise import Part
     from grader.menu import Draw
+    from spec.laws import Law
 
 
 @cache
@@ -102,6 +104,15 @@ def _where(letters: Sequence[str], parts: Sequence[Part]) -> str:
     return f" in part{'s' if len(letters) > 1 else ''} {' and '.join(letters)}"
 
 
+def _condition(law: Law, found: Infeasible) -> str:
+    """Write the joint condition of an equation that is broken, in the words of its quantities; empty where none is."""
+    broken = [c for c in law.conditions if law.is_identity and found.why == "broken" and c.unit == found.unit]
+    if len(broken) != 1:
+        return ""
+    words = re.sub(r"[a-z_]+", lambda name: f"the {law.symbols[name[0]].says}", broken[0].says)
+    return words.replace("<=", "to be at most").replace("<", "to be under").replace(" + ", " plus ")
+
+
 def reason(found: Infeasible) -> str:
     """Say why no value exists, in one sentence."""
     law = laws()[found.law]
@@ -112,6 +123,9 @@ def reason(found: Infeasible) -> str:
     if found.why == "above":
         symbol = law.symbols[found.gives]
         return f"There would be too much: {symbol.says} goes over {symbol.domain.high}{short}."
+    condition = _condition(law, found)
+    if condition:
+        return f"This needs {condition}; {'the two are equal' if not found.deficit else f'that is missed{short}'}."
     if found.why == "broken":
         return f"No value satisfies this: {law.says.rstrip('.').lower()}; the limit is missed{short} at best."
     if found.why == "not-whole":

@@ -39,7 +39,9 @@ def agrees(found: str | None, wanted: str) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("slug", "asks", "given", "key", "slips"), EXAMPLES, ids=[f"{row[0]}-{row[1]}" for row in EXAMPLES]
+    ("slug", "asks", "given", "key", "slips"),
+    EXAMPLES,
+    ids=[f"{row[0]}-{row[1]}-{n}" for n, row in enumerate(EXAMPLES)],
 )
 def test_every_misconception_leads_where_it_was_measured(
     slug: str, asks: str, given: dict[str, Any], key: str | None, slips: dict[str, str]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from itertools import islice
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.amounts import natural
+from grader.certify import order
 from grader.exercise import Exercise, Part
 from grader.families import MISTAKE, family, mistakes_in, slugs
 from grader.family import Family
@@ -61,8 +63,8 @@ def test_one_line_follows_a_wrong_law_and_moves_the_last_value(slug: str) -> Non
 def test_each_other_line_is_right_with_the_values_before_it(slug: str) -> None:
     of = numeric_family(slug)
     seen = 0
-    for point in range(0, 4000, 97):
-        base = of.outcome(slug, point % of.grid)[0]
+    for point in islice(order(of.grid), 100):
+        base = of.outcome(slug, point)[0]
         if not isinstance(base, Exercise):
             continue
         for part in base.parts:
