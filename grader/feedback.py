@@ -76,7 +76,7 @@ COMPLAINTS: Mapping[str, str] = {
     # Properties.
     "no-relation": "A property compares. Write ==, <=, >=, <, > or != between two sides.",
     "no-function": "This says nothing of {functions}: a property compares values of functions.",
-    "formula-given": "This is a formula: at most one letter may stand outside of the functions, and here are {letters}.",
+    "formula-given": "This is a formula: outside of the functions at most one letter may stand, not {letters}.",
     "worked-number": "This is one worked number. A property holds for every value of some letter.",
     "nowhere": "There are no values of the letters at which all of this has a value.",
     "root-in-property": "{text} gives no exact value. Write the property without roots and logarithms.",

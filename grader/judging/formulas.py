@@ -86,7 +86,7 @@ def _short(echo: str, text: str) -> str:
 
 def _counterexample(found: compare.Counterexample) -> Finding:
     assignment = ", ".join(f"{name} = {written(value)}" for name, value in found.assignment)
-    about = {"assignment": assignment, "yours": _shown(found.yours), "right": _shown(found.right)}
+    about = {"assignment": assignment, "yours": shown(found.yours), "right": shown(found.right)}
     return Finding("counterexample", about)
 
 
@@ -95,7 +95,8 @@ def _where_right(agree: Faces) -> list[Finding]:
     return [Finding(code, {"faces": " or ".join(agree.found)})] if agree.found else []
 
 
-def _shown(value: compare.Value) -> str:
+def shown(value: compare.Value) -> str:
+    """A value in text; a long one is rounded."""
     if isinstance(value, str) or value is None:
         return "no value"
     if not isinstance(value, tuple):

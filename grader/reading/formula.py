@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -58,7 +58,7 @@ class Formula:
         return replace(self, order=False)
 
     def __str__(self) -> str:
-        text = _printed(self)
+        text = printed(self, _called)
         return f"O({text})" if self.order else text
 
 
@@ -158,7 +158,12 @@ def _folded(kind: str, left: Number, right: Number, at: int) -> Number | None:
     return simplest(result)
 
 
-def _printed(formula: Formula) -> str:
+def _called(function: str, arguments: Sequence[str]) -> str:
+    return f"{function}({', '.join(arguments)})"
+
+
+def printed(formula: Formula, called: Callable[[str, Sequence[str]], str]) -> str:
+    """Write a formula, and functions by `called`, which takes a name and the arguments in text."""
     stack: list[tuple[str, int]] = []
     for kind, value in formula.program:
         if kind == "number":
@@ -173,8 +178,8 @@ def _printed(formula: Formula) -> str:
         elif kind == "factorial":
             stack.append((f"{_within(stack.pop(), _ATOM)}!", _POWER))
         else:
-            arguments = ", ".join(text for text, _ in stack[-value.numerator :])
-            stack[-value.numerator :] = [(f"{kind}({arguments})", _ATOM)]
+            arguments = [text for text, _ in stack[-value.numerator :]]
+            stack[-value.numerator :] = [(called(kind, arguments), _ATOM)]
     return stack[-1][0]
 
 

@@ -153,8 +153,10 @@ def _numeral(exponents: str) -> re.Pattern[str]:
     return re.compile(rf"(\d+(?:\.(?!\.)\d*)?|\.\d+){tail}", re.ASCII)
 
 
-def expression_tokens(text: str, alphabet: Alphabet, at: int = 0) -> list[Token]:
+def expression_tokens(text: str, alphabet: Alphabet, at: int = 0, called: Mapping[str, str] = FUNCTIONS) -> list[Token]:
     """Split an expression from `at` on; letters that run together are split into symbols, `2LH` into 2, L and H.
+
+    `called` names, in small letters, what may stand before a bracket.
 
     Raises:
         Unreadable: an unknown symbol, a malformed literal, a character of no expression.
@@ -164,14 +166,21 @@ def expression_tokens(text: str, alphabet: Alphabet, at: int = 0) -> list[Token]
     at = _skip(text, at)
     while at < len(text):
         operand = bool(tokens) and tokens[-1].kind in {"number", "symbol", ")", "!", "\u230b", "\u2309"}
-        at = _skip(text, _expression_token(text, at, alphabet, numeral, tokens, operand=operand))
+        at = _skip(text, _expression_token(text, at, alphabet, numeral, tokens, called, operand=operand))
         if len(tokens) > MOST_TOKENS:
             raise Unreadable("too-long", about={"limit": str(MOST_TOKENS)})
     return tokens
 
 
 def _expression_token(
-    text: str, at: int, alphabet: Alphabet, numeral: re.Pattern[str], tokens: list[Token], *, operand: bool
+    text: str,
+    at: int,
+    alphabet: Alphabet,
+    numeral: re.Pattern[str],
+    tokens: list[Token],
+    called: Mapping[str, str],
+    *,
+    operand: bool,
 ) -> int:
     """Append the token or tokens at `at`; return where the next one begins."""
     grouped = _GROUPED.match(text, at)
@@ -186,7 +195,7 @@ def _expression_token(
         tokens.append(Token("*", None, at))
         return times.end()
     if match := NAME.match(text, at):
-        tokens += _names(match.group(), at, text[_skip(text, match.end()) :][:2], alphabet)
+        tokens += _names(match.group(), at, text[_skip(text, match.end()) :][:2], alphabet, called)
         return match.end()
     if _VULGAR.match(text, at):
         if operand and tokens[-1].kind == "number":
@@ -208,11 +217,11 @@ def _numeral_value(match: re.Match[str], at: int) -> number.Number:
     return number.value(f"{digits}e{'-' if sign == '-' else ''}{power}" if power else digits, at)
 
 
-def _names(run: str, at: int, after: str, alphabet: Alphabet) -> list[Token]:
+def _names(run: str, at: int, after: str, alphabet: Alphabet, called: Mapping[str, str]) -> list[Token]:
     """The symbols of a run of letters, and the function at its end where `after` opens a bracket."""
     if run == "e" and "e" not in alphabet.names and (after[:1] == "^" or after == "**"):
         return [Token("function", "exp", at), Token("(", None, at), Token("number", 1, at), Token(")", None, at)]
-    callable_here = FUNCTIONS if after[:1] == "(" else WITHOUT_BRACKETS if after[:1].isalnum() else {}
+    callable_here = called if after[:1] == "(" else WITHOUT_BRACKETS if after[:1].isalnum() else {}
     found = alphabet.resolve(run, at, callable_here)
     return [Token(kind, value, at) for kind, value in found]
 

@@ -40,6 +40,13 @@ def _whole(domain: str) -> bool:
     return "integer" in domain
 
 
+def inside(domain: str, value: Number) -> bool:
+    """Whether a domain has a value."""
+    if _whole(domain) and value.denominator != 1:
+        return False
+    return _signed(domain) or value > 0 or ("non" in domain and value == 0)
+
+
 @lru_cache(maxsize=64)
 def _small_values(domain: str) -> tuple[Number, ...]:
     """The values of a domain from small up."""
