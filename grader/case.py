@@ -19,7 +19,7 @@ from grader.wording import convention_of
 from spec.solving import Exact
 from spec.stream import Stream
 
-__all__ = ["Answer", "CaseAsk", "CaseFamily", "CaseSlip", "Explained", "Given", "Run"]
+__all__ = ["Answer", "CaseAsk", "CaseFamily", "CaseSlip", "Explained", "Given", "Run", "told_apart"]
 
 C = TypeVar("C")
 Answer = Exact | str | tuple[str, ...] | None  # a number, an expression or label, several labels; None: there is none
@@ -47,6 +47,23 @@ class CaseSlip(Generic[C]):
     applies: Callable[[C], bool] = _everywhere
 
 
+def told_apart(
+    slug: str, sentence: str, value: Callable[[C], Answer], key: Callable[[C], Answer], *, ordered: bool = False
+) -> CaseSlip[C]:
+    """Return a misconception that is left out of the cases in which it leads to the right answer all the same.
+
+    Labels are the same in any order, unless they are `ordered`.
+    """
+
+    def applies(case: C) -> bool:
+        found, right = value(case), key(case)
+        if isinstance(found, tuple) and isinstance(right, tuple) and not ordered:
+            return set(found) != set(right)
+        return found != right
+
+    return CaseSlip(slug, sentence, value, applies)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseAsk(Generic[C]):
     """One question about a case.
@@ -63,6 +80,7 @@ class CaseAsk(Generic[C]):
         unit: the unit of the answer.
         tolerance: exact for a count, and 1 % otherwise where it is None.
         capacity: the answers 0 and none mean the same.
+        percent: whether a percentage is as good as a fraction.
         options: the labels to choose from.
         givens: givens of this question alone.
         symbols: domains of the symbols of an expression.
@@ -82,6 +100,7 @@ class CaseAsk(Generic[C]):
     unit: str = ""
     tolerance: Tolerance | None = None
     capacity: bool = False
+    percent: bool = False
     options: Callable[[C], tuple[str, ...]] = _nothing
     givens: Callable[[C], tuple[Given, ...]] = _nothing
     symbols: Callable[[C], dict[str, str]] | None = None
@@ -191,6 +210,7 @@ class CaseFamily(Generic[C]):
                 return part
             parts.append(part)
         givens = self.givens(case)
+        every = (*givens, *(given for part in parts for given in part.givens))
         return Exercise(
             slug,
             self.revision,
@@ -198,7 +218,7 @@ class CaseFamily(Generic[C]):
             self.statement(case),
             givens,
             tuple(with_other_answers(parts)),
-            " ".join(filter(None, [self.convention, convention_of([given.unit for given in givens], parts)])),
+            " ".join(filter(None, [self.convention, convention_of([given.unit for given in every], parts)])),
             self.rubric,
         )
 
@@ -221,6 +241,7 @@ def _part(letter: str, ask: CaseAsk[C], key: Answer, case: C) -> Part | Rejected
         tolerance=ask.judged_to,
         unit_in_question=ask.kind in NUMERIC,
         zero_is_none=ask.capacity,
+        percent="ok" if ask.percent else "",
         options=ask.options(case),
         symbols={} if ask.symbols is None else ask.symbols(case),
         names=ask.names,

@@ -325,6 +325,7 @@ family: CaseFamily[Service] = CaseFamily(
     ways=((overflow, sessions), (needed,), (rate,)),
     givens=givens,
     keep=makes_sense,
+    revision=2,
     objective="session-growth",
     section="exercises",
 )
