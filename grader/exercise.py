@@ -148,7 +148,7 @@ class Part:
         reason: why there is no value, where `key` is None.
         steps: the derivation.
         givens: givens that hold for this part alone.
-        follows: the answer from those of earlier parts: an expression in their letters, each in the unit of its part.
+        follows: the answer from those of earlier parts: expressions in their letters, each in the unit of its part.
         hints: hints that are written when the exercise is drawn, where there are no `steps` to make them from.
         explained: the same of the worked solution.
         worked: the right values of the lines in which a mistake is planted; `options` has the lines themselves.
@@ -179,7 +179,7 @@ class Part:
     reason: str = ""
     steps: tuple[Step, ...] = ()
     givens: tuple[Given, ...] = ()
-    follows: str = ""
+    follows: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
     explained: tuple[Explained, ...] = ()
     worked: tuple[WorkedLine, ...] = ()
@@ -246,7 +246,7 @@ def _part(data: dict[str, Any]) -> Part:
     data["slips"] = tuple(SlipValue(**s) for s in data.get("slips", ()))
     data["steps"] = tuple(Step(**s) for s in data.get("steps", ()))
     data["givens"] = tuple(Given(**g) for g in data.get("givens", ()))
-    for name in ("options", "names", "also", "hints"):
+    for name in ("options", "names", "also", "follows", "hints"):
         data[name] = tuple(data.get(name, ()))
     for name, record in (("explained", Explained), ("worked", WorkedLine)):
         data[name] = tuple(record(**line) for line in data.get(name, ()))

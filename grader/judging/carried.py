@@ -5,7 +5,7 @@ part follows from earlier ones (`Part.follows`), so no law is needed. The earlie
 that could be read; a part that was not answered takes its own value from the parts before it.
 
 Not carried is what cannot have been meant as a result: no number, 0 or 1, less than nothing, part of what is counted,
-and what is more than a thousand times off.
+and what is more than a thousand times off with no slip to explain it.
 """
 
 from __future__ import annotations
@@ -45,19 +45,21 @@ def judge_after(exercise: Exercise, part: Part, text: str, before: Before) -> Ju
     if judged.verdict != INCORRECT or not part.follows or not _given(part, judged):
         return judged
     earlier = _Earlier(exercise, before)
-    wrong = earlier.wrong(part)
-    if not wrong:
-        return judged
-    refused = {letter: why for letter in wrong if (why := _refused(exercise.part(letter), earlier.last(letter)))}
-    follows = earlier.leads_to(part, judged) or any(_shared(judged, earlier.last(letter)) for letter in wrong)
-    if follows and not refused:
-        return replace(judged, verdict=PARTIAL, score=SHARE, diagnoses=(), findings=(_carried(earlier, wrong),))
-    said = [
-        Finding(f"not-carried-{why}", {"part": letter, "answer": earlier.last(letter).reading})
-        for letter, why in refused.items()
-        if follows or (why == "no-number" and not judged.diagnoses)
-    ]
-    return replace(judged, findings=(*judged.findings, *said[:1]))
+    refused: list[Finding] = []
+    for way in part.follows:
+        wrong = earlier.wrong(way)
+        follows = wrong and (
+            earlier.leads_to(part, way, judged) or any(_shared(judged, earlier.last(letter)) for letter in wrong)
+        )
+        reasons = [(letter, why) for letter in wrong if (why := _refused(exercise.part(letter), earlier.last(letter)))]
+        if follows and not reasons:
+            return replace(judged, verdict=PARTIAL, score=SHARE, diagnoses=(), findings=(_carried(earlier, wrong),))
+        refused += [
+            Finding(f"not-carried-{why}", {"part": letter, "answer": earlier.last(letter).reading})
+            for letter, why in reasons
+            if follows or (why == "no-number" and not judged.diagnoses)
+        ]
+    return replace(judged, findings=(*judged.findings, *refused[:1]))
 
 
 def _given(part: Part, judged: Judgement) -> bool:
@@ -88,7 +90,7 @@ def _refused(part: Part, judged: Judgement) -> str:
         return "negative"
     if part.kind == "count" and value.denominator != 1:
         return "fraction"
-    key = exact_value(part.key or "0")
+    key = exact_value(part.key or "0") if not judged.diagnoses else 0
     return "far" if key and not Fraction(key, FAR) <= value <= key * FAR else ""
 
 
@@ -108,21 +110,21 @@ class _Earlier:
             self._last[letter] = next((j for j in found if j.verdict != INVALID), Judgement(INVALID, Fraction(0)))
         return self._last[letter]
 
-    def wrong(self, part: Part) -> list[str]:
-        """Return the parts that this one follows from and that were answered wrongly."""
+    def wrong(self, way: str) -> list[str]:
+        """Return the parts from which something follows in this way and that were answered wrongly."""
         found: set[str] = set()
-        for letter in self._letters(part):
+        for letter in self._letters(way):
             judged = self.last(letter)
             if judged.verdict == INCORRECT:
                 found.add(letter)
             elif judged.verdict == INVALID:
-                found.update(self.wrong(self.exercise.part(letter)))
+                found.update(*(self.wrong(other) for other in self.exercise.part(letter).follows))
         return sorted(found)
 
-    def leads_to(self, part: Part, judged: Judgement) -> bool:
-        """Say whether an answer is what its part comes to with the earlier ones."""
+    def leads_to(self, part: Part, way: str, judged: Judgement) -> bool:
+        """Say whether an answer is what its part comes to in this way with the earlier ones."""
         near = nearness_of(part)
-        for value in self._values(part):
+        for value in self._values(way):
             if judged.value is None:
                 if value is None or (value == 0 and part.zero_is_none):
                     return True
@@ -130,16 +132,15 @@ class _Earlier:
                 return True
         return False
 
-    def _values(self, part: Part) -> Iterator[Value]:
-        """Give what a part comes to with the earlier answers, as they were typed first."""
-        formula, letters = _formula(part, self.exercise), self._letters(part)
-        names = [other.part for other in self.exercise.parts]
+    def _values(self, way: str) -> Iterator[Value]:
+        """Give what comes of a way with the earlier answers, as they were typed first."""
+        letters = self._letters(way)
         for chosen in islice(product(*(self._meant(letter) for letter in letters)), MOST):
             known = dict(zip(letters, chosen, strict=True))
             if None in known.values():
                 yield None
                 continue
-            value = exact(formula, [known.get(name) or 0 for name in names])
+            value = exact(self._formula(way), [known.get(part.part) or 0 for part in self.exercise.parts])
             yield None if value is None or value < 0 else value
 
     def _meant(self, letter: str) -> list[Value]:
@@ -150,17 +151,13 @@ class _Earlier:
             exactly = (exact_value(slip.value) for slip in part.slips if slip.slip in slips and slip.value)
             return list(dict.fromkeys([judged.value, *exactly]))
         if judged.verdict == INVALID and part.follows:
-            return list(dict.fromkeys(self._values(part)))
+            return list(dict.fromkeys(value for way in part.follows for value in self._values(way)))
         return [None if part.key is None else exact_value(part.key)]
 
-    def _letters(self, part: Part) -> list[str]:
-        """Return the letters that stand in what a part follows from."""
-        if not part.follows:
-            return []
-        program = _formula(part, self.exercise).program
-        places = {int(value) for kind, value in program if kind == "symbol"}
-        return [other.part for place, other in enumerate(self.exercise.parts) if place in places]
+    def _letters(self, way: str) -> list[str]:
+        """Return the letters of the parts that stand in an expression."""
+        places = {int(value) for kind, value in self._formula(way).program if kind == "symbol"}
+        return [part.part for place, part in enumerate(self.exercise.parts) if place in places]
 
-
-def _formula(part: Part, exercise: Exercise) -> Formula:
-    return read_formula(part.follows, tuple(other.part for other in exercise.parts))
+    def _formula(self, way: str) -> Formula:
+        return read_formula(way, tuple(part.part for part in self.exercise.parts))
