@@ -119,6 +119,8 @@ class Family:
             ask's own quantity, that is what they are found from; else what the first ask gives is.
         also: quantities printed though the chain does not need them.
         slips: slips of this family alone.
+        masked: slips that one side of a roofline hides: where the other side decides they change nothing, and are left
+            out.
         requires: bounds that must hold for any answer to exist, wherever all of their quantities are known.
         infeasible: some points of the menu have no answer, and a share of the draws is taken from them.
         keep: says whether a point makes a sensible story.
@@ -135,6 +137,7 @@ class Family:
     inverse: tuple[Ask, ...] = ()
     also: tuple[Quantity, ...] = ()
     slips: tuple[OwnSlip, ...] = ()
+    masked: frozenset[str] = frozenset()
     requires: tuple[Law, ...] = ()
     infeasible: bool = False
     keep: Callable[[Draw], bool] = _every_point

@@ -191,6 +191,8 @@ def _part(family: Family, letter: str, question: Question, answer: _Answer) -> P
         if not slip.applies(answer.numbers):
             continue
         value = _in_asked(slip.value(answer.numbers), question)
+        if value == key and slip.slug in family.masked:
+            continue
         if key is None:
             if value is not None:
                 slips.append(SlipValue(slip.slug, slip.sentence, exact(value)))

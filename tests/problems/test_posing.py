@@ -82,6 +82,14 @@ def test_a_point_is_rejected_where_a_slip_lands_on_the_key() -> None:
         assert found == Rejected("own lands on the key")
 
 
+def test_a_slip_that_a_roofline_hides_is_left_out_only_where_it_gives_the_key() -> None:
+    masked = frozenset({"own"})
+    assert "own" not in slips(family(waiting(), slips=own(lambda v: v["ttft"]), masked=masked))
+    assert "own" in slips(family(waiting(), slips=own(lambda v: v["ttft"] * 2), masked=masked))
+    near = family(waiting(), slips=own(lambda v: v["ttft"] * Fraction(101, 100)), masked=masked)
+    assert attempt(near, 0) == Rejected("own lands on the key")
+
+
 def test_a_preset_drops_what_would_be_marked_right_and_keeps_the_rest() -> None:
     for factor, kept in ((Fraction(102, 100), True), (Fraction(101, 100), False)):
         of = family(waiting(), slips=own(lambda v, by=factor: v["ttft"] * by), preset=True)
