@@ -256,6 +256,8 @@ def _part(letter: str, ask: CaseAsk[C], key: Answer, case: C) -> Part | Rejected
         if not slip.applies(case):
             continue
         value = slip.value(case)
+        if isinstance(value, int | Fraction) and value < 0:
+            continue  # nobody answers with less than nothing
         if key is not None and _says_the_same(part, value, key):
             return Rejected(f"{slip.slug} lands on the key")
         if key is not None or value is not None:
