@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from importlib import import_module
 
 from grader.exercise import Part
 from grader.judging.judgement import (
@@ -30,17 +29,6 @@ __all__ = ["CORRECT", "INCORRECT", "INVALID", "PARTIAL", "Diagnosis", "Finding",
 # Complaints that a word such as `nan` or `n/a` explains better.
 _BY_WORD = frozenset({"no-number", "unknown-symbol", "unknown-unit", "unknown-label", "character", "other-digits"})
 _SHOWN = 2000
-_JUDGES = {
-    "expression": ("formulas", "judge_formula"),
-    "choice": ("labels", "judge_choice"),
-    "choices": ("labels", "judge_choices"),
-    "sequence": ("labels", "judge_sequence"),
-    "ranking": ("ranking", "judge_ranking"),
-    "counterexample": ("executed", "judge_executed"),
-    "policy": ("executed", "judge_executed"),
-    "mistake": ("mistake", "judge_mistake"),
-    "invariant": ("invariants", "judge_invariant"),
-}
 
 
 def judge(part: Part, text: str) -> Judgement:
@@ -62,11 +50,23 @@ def _judge_of(kind: str) -> Callable[[Part, str], Judgement]:
     """Return the judge of a kind of answer; those of other kinds than numbers are loaded when first needed."""
     if kind in {"count", "number", "quantity"}:
         return judge_number
-    if kind not in _JUDGES:
+    if kind in {"choice", "choices", "sequence"}:
+        from grader.judging import labels
+
+        return {"choice": labels.judge_choice, "choices": labels.judge_choices}.get(kind, labels.judge_sequence)
+    if kind == "expression":
+        from grader.judging.formulas import judge_formula as found
+    elif kind == "ranking":
+        from grader.judging.ranking import judge_ranking as found
+    elif kind in {"counterexample", "policy"}:
+        from grader.judging.executed import judge_executed as found
+    elif kind == "mistake":
+        from grader.judging.mistake import judge_mistake as found
+    elif kind == "invariant":
+        from grader.judging.invariants import judge_invariant as found
+    else:
         raise ValueError(f"unknown kind of answer: {kind}")
-    module, function = _JUDGES[kind]
-    judge_of_kind: Callable[[Part, str], Judgement] = getattr(import_module(f"grader.judging.{module}"), function)
-    return judge_of_kind
+    return found
 
 
 def _invalid(complaint: Unreadable, typed: str) -> Judgement:

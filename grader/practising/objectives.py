@@ -17,10 +17,10 @@ class Objective:
 
 def _six() -> tuple[Objective, ...]:
     listed = (
-        ("attention", "why it grows with the square of the length", ""),
+        ("attention", "why it grows with the square of the length", "attention-scores"),
         ("kv-cache", "the memory that a context takes", "kv-cache-size"),
-        ("phases", "prefill and decode, and what limits each", ""),
-        ("batching", "between throughput and latency", "latency-target littles-law"),
+        ("phases", "prefill and decode, and what limits each", "prefill-decode"),
+        ("batching", "between throughput and latency", "latency-target littles-law session-policy"),
         (
             "memory",
             "weights, caches and activations on GPUs",

@@ -199,8 +199,14 @@ def test_an_item_says_all_that_is_asked_and_its_feedback_is_the_solution(
         part = exercise.parts[n]
         asked = paragraphs(found.asked)
         assert {exercise.statement, part.question} <= set(asked)
-        wanted = {"count": "Answer with a whole number.", "expression": "powers with"}.get(part.kind, "Give ")
-        assert wanted in " ".join(asked)
+        wanted = {
+            "count": "Answer with a whole number.",
+            "expression": "powers with",
+            "invariant": "Compare with",
+            "mistake": "Answer with the number of the line",
+            "counterexample": "Answer with",
+        }
+        assert wanted.get(part.kind, "Give ") in " ".join(asked)
         assert not [words for words in ("answer: none", "without a unit", "in part") if words in " ".join(asked)]
         assert {g.says for g in (*exercise.givens, *part.givens)} <= set(asked)
         assert right_answer(part) in " ".join(paragraphs(found.feedback["general_fb"]))
