@@ -62,7 +62,8 @@ def convention_of(given: Sequence[str], parts: Sequence[Part]) -> str:
         sentences.append("1 GB = 10^9 bytes, 1 GiB = 2^30 bytes.")
     sentences += _bare_numbers(parts)
     sentences += _figures(parts)
-    sentences.append("If no such value exists, answer: none.")
+    if any(part.kind != "policy" for part in parts):
+        sentences.append("If no such value exists, answer: none.")
     return " ".join(sentences)
 
 
@@ -127,7 +128,8 @@ def reason(found: Infeasible) -> str:
     if condition:
         return f"This needs {condition}; {'the two are equal' if not found.deficit else f'that is missed{short}'}."
     if found.why == "broken":
-        return f"No value satisfies this: {law.says.rstrip('.').lower()}; the limit is missed{short} at best."
+        missed = f"; the limit is missed{short} at best" if short else ""
+        return f"No value satisfies this: {law.says.rstrip('.').lower()}{missed}."
     if found.why == "not-whole":
         return "The value would be no whole number."
     return "No value is the largest: every one satisfies the conditions."

@@ -2,6 +2,15 @@
 
 from tests.problems.examples import Example
 
+CHAPTER_7B = {
+    "layers": (32,),
+    "heads": (32,),
+    "head_dim": (128,),
+    "parameters": (6_704_594_944,),
+    "kv_bytes_per_token": (524_288,),
+}
+A100 = {"compute": ("312 TFLOP/s",), "bandwidth": ("2.039 TB/s",)}
+
 EXAMPLES: list[Example] = [
     (
         "phase-ratio",
@@ -36,5 +45,22 @@ EXAMPLES: list[Example] = [
         {"wait": ("10 ms",), "prefill_time": ("50 ms",), "tpot": ("20 ms/token",), "output": (100,)},
         "4",
         {"first-token-decoded": "3", "rounded-down": "3", "not-rounded": "3.5", "tpot-in-s": "2"},
+    ),
+    (
+        # The chapter's 7B with 4,000 tokens. Where the weights are read for every token, and for the memory floor, the
+        # cache that is written counts too: 26.305 and 0.0066 s would be the weights of 13.409 GB alone.
+        "prefill-time",
+        "prefill_time",
+        {**CHAPTER_7B, **A100, "weights": ("14 GB",), "mfu": ("0.4",), "mbu": ("1",), "prompt": (4000,)},
+        "18825216/40625",
+        {
+            "one-operation": "248.50",
+            "sparse-peak": "231.69",
+            "full-efficiency": "185.36",
+            "weights-per-token": "27464.44",
+            "attention-forgotten": "429.78",
+            "memory-floor-only": "7.89",
+            "times-added": "471.28",
+        },
     ),
 ]

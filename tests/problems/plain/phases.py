@@ -13,12 +13,58 @@ def total(v: Values) -> Any:
     return v["wait"] + v["prefill_time"] + (v["output"] - 1) * v["tpot"]
 
 
+def work(v: Values, n: Any) -> Any:
+    """The operations of a prefill: the matrices, and causal attention over half of the square."""
+    return 2 * v["parameters"] * n + 2 * v["layers"] * v["heads"] * v["head_dim"] * n * n
+
+
+def traffic(v: Values, n: Any) -> Any:
+    return v["weights"] + n * v["kv_bytes_per_token"]
+
+
+def reading(v: Values, n: Any) -> Any:
+    return traffic(v, n) / (v["bandwidth"] * v["mbu"])
+
+
+def prefill(v: Values, n: Any) -> Any:
+    return max(work(v, n) / (v["compute"] * v["mfu"]), reading(v, n))
+
+
+def last(holds: Callable[[int], bool]) -> int | None:
+    """The last whole number from 1 on for which something still holds."""
+    if not holds(1):
+        return None
+    low, high = 1, 2
+    while holds(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low
+
+
+def reached(v: Values) -> Any:
+    """The share of the peak that a time reaches, where the traffic fits that time too."""
+    share = work(v, v["prompt"]) / (v["compute"] * v["prefill_time"])
+    return share if share <= 1 and reading(v, v["prompt"]) <= v["prefill_time"] else None
+
+
 KEYS: dict[str, dict[str, Callable[[Values], Any]]] = {
     "phase-ratio": {
         "phase_ratio": lambda v: v["prompt"] / (v["decode_rate"] * v["prefill_time"]),
         "prompt": lambda v: v["phase_ratio"] * v["prefill_time"] * v["decode_rate"],
         "prefill_time": lambda v: v["prompt"] / (v["decode_rate"] * v["phase_ratio"]),
         "decode_rate": lambda v: v["prompt"] / (v["phase_ratio"] * v["prefill_time"]),
+    },
+    "prefill-time": {
+        "prefill_time": lambda v: prefill(v, v["prompt"]),
+        "prompt": lambda v: last(lambda n: prefill(v, n) <= v["ttft_target"] - v["wait"]),
+        "mfu": reached,
+        "compute": lambda v: (
+            work(v, v["prompt"]) / (v["mfu"] * v["prefill_time"])
+            if reading(v, v["prompt"]) <= v["prefill_time"]
+            else None
+        ),
     },
     "generation-metrics": {
         "total_time": total,
