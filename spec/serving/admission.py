@@ -68,6 +68,7 @@ class Admission:
     """The queue of a server and the way from there into its cache.
 
     Attributes:
+        scale: ticks of a nanosecond.
         waiting: who waits, first come first.
         flight: who is in, by the name of the cache, in the order of being let in.
         evicted: names of the idle caches that made room for the last one let in.
@@ -78,6 +79,7 @@ class Admission:
 
     def __init__(self, cache: CacheManager, rules: Rules) -> None:
         self.cache, self.rules = cache, rules
+        self.scale = 1
         self.waiting: deque[Job] = deque()
         self.flight: dict[Hashable, Job] = {}
         self.evicted: Evicted = ()
@@ -116,6 +118,17 @@ class Admission:
             job.reason, job.retry_after = "waited too long", self.rules.retry_after
             self._refuse(job)
         return late
+
+    def next_change(self) -> int | None:
+        """Return the tick at which somebody will lose patience; None is never."""
+        if self.rules.patience is None:
+            return None
+        first = next((job for job in self.waiting if job.admitted is None), None)
+        return None if first is None else first.arrival + self.rules.patience * self.scale
+
+    def expire(self, now: int) -> list[Job]:
+        """Do what is due by this tick, and return those that leave the queue for it."""
+        return [] if self.rules.patience is None else self.turn_away(now - self.rules.patience * self.scale)
 
     def _refuse(self, job: Job) -> None:
         job.state = State.REFUSED
@@ -176,9 +189,10 @@ class Admission:
         """
         job.reserved, job.reused = tokens, self._here(job)
         evicted = self.cache.reserve(job.name, tokens, self._chain(job))
+        if job.name in self.cache:  # also where there is no room for more than its history
+            self.cache.pin(job.name)
         if evicted is None:
             raise OutOfMemory(job)
-        self.cache.pin(job.name)
         self.evicted = evicted
 
     def release(self, job: Job, *, keep: bool = False) -> None:
@@ -189,6 +203,16 @@ class Admission:
             self.cache.unpin(job.name)
             if not keep:
                 self.cache.free(job.name)
+
+    def settle(self, job: Job, tokens: int) -> None:
+        """Take back what a request holds that is done; its cache stays under its name, idle, with so many tokens."""
+        self.release(job, keep=True)
+        self.cache.reserve(job.name, tokens)
+
+    def forget(self) -> None:
+        """Lose all caches; nothing is in flight."""
+        for name in self.cache.resident:
+            self.cache.free(name)
 
     def put_back(self, job: Job) -> None:
         """Take back what a request in flight holds, and let it wait before all others."""

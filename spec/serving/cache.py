@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
 Chain = Sequence[Hashable]
 Evicted = tuple[Hashable, ...]
+Choose = Callable[[Evicted], Hashable]
 
 
 class NotResident(LookupError):
@@ -67,6 +68,8 @@ class CacheManager:
     requests hold them, and are let go with the last of these.
 
     Attributes:
+        choose: picks who is evicted next of those that are idle, which it gets with the one used longest ago first.
+        grow_evicts: `grow` evicts idle requests, as `reserve` does; otherwise it takes free blocks only.
         used: blocks that are taken, pinned and idle; never more than `capacity`.
         peak: the most blocks that were ever taken.
         hits, misses: calls of `reserve` and `touch` that found the request, and that did not, refused ones included.
@@ -77,6 +80,8 @@ class CacheManager:
     def __init__(self, capacity: int, block_size: int = 1) -> None:
         self.capacity = _count(capacity, "capacity")
         self.block_size = _count(block_size, "block_size")
+        self.choose: Choose | None = None
+        self.grow_evicts = True
         self.used = self.peak = 0
         self.hits = self.misses = 0
         self.admitted = self.evicted = self.freed = 0
@@ -145,6 +150,8 @@ class CacheManager:
         entry = self._entry(request)
         total = entry.tokens + _count(tokens, "tokens")
         fresh = -(-total // self.block_size) - entry.blocks
+        if not self.grow_evicts and fresh > self.capacity - self.used:
+            return None
         victims = self._extend(request, entry, fresh) if fresh > 0 else ()
         if victims is not None:
             entry.tokens = total
@@ -290,7 +297,8 @@ class CacheManager:
             return ()
         victims: list[Hashable] = []
         while self.capacity - self.used < fresh:
-            victim, entry = self._idle.popitem(last=False)
+            victim = self.choose(tuple(self._idle)) if self.choose else next(iter(self._idle))
+            entry = self._idle.pop(victim)
             self.evicted += self._release(entry, 0)
             victims.append(victim)
         return tuple(victims)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from heapq import heapify, heappop, heappush
 
-from spec.serving.admission import Admission, OutOfMemory
+from spec.serving.admission import Admission, OutOfMemory, Rules
 from spec.serving.batching import Static
 from spec.serving.cache import CacheManager
 from spec.serving.host import Host
@@ -20,6 +20,7 @@ from spec.serving.server import Crash, Run, Server, Tally, WhenFull
 from spec.serving.timing import steps_within
 
 Follow = Callable[[Job, int], Iterable[Request]]
+Admit = Callable[[CacheManager, Rules], Admission]
 Heap = list[tuple[int, int, Job]]
 
 
@@ -32,11 +33,13 @@ class Engine:
         follow: called with each request that is done and the nanosecond, rounded up; returns what comes after it,
             such as the next turn of a conversation.
         bulk: take many iterations at once.
+        admission: builds what lets requests in, from a cache and the rules of the server.
 
     Attributes:
         now: the tick.
         tally: what was counted so far.
         cache, admission: what holds the caches, and who waits and is in flight.
+        host: what keeps idle caches on the host, if the server moves them there.
         decoding: the requests that get a token in the next step, in the order of joining.
         jobs: every request that is known, by id.
 
@@ -45,12 +48,19 @@ class Engine:
     """
 
     def __init__(
-        self, server: Server, requests: Iterable[Request], *, follow: Follow | None = None, bulk: bool = True
+        self,
+        server: Server,
+        requests: Iterable[Request],
+        *,
+        follow: Follow | None = None,
+        bulk: bool = True,
+        admission: Admit = Admission,
     ) -> None:
         self.server, self.timing = server, server.timing
         self.scale = server.timing.ticks_per_second // NANOSECONDS
         self.cache = CacheManager(server.blocks, server.block_size)
-        self.admission = Admission(self.cache, server.rules)
+        self.admission = admission(self.cache, server.rules)
+        self.admission.scale = self.scale
         self.gate = server.scheduler.gate()
         self.now, self.tally = 0, Tally()
         self.jobs: dict[int, Job] = {}
@@ -66,9 +76,9 @@ class Engine:
         self._swapping = 0  # ticks of moving blocks that the next iteration waits for
         self._swapped = 0  # blocks on the host of requests that had to leave
         self._alerted = False
-        self._host = Host(server.host_blocks, server.block_size, self.tally) if server.offload else None
+        self.host = Host(server.host_blocks, server.block_size, self.tally) if server.offload else None
         for request in requests:
-            self._expect(request)
+            self.expect(request)
 
     def run(self) -> Run:
         """Serve until nothing more can happen, and return what came of it."""
@@ -116,20 +126,29 @@ class Engine:
 
     # Requests that come and join
 
-    def _expect(self, request: Request) -> None:
+    def expect(self, request: Request) -> Job:
+        """Add a request that will come; one whose time is past comes at once.
+
+        Raises:
+            ValueError: another request has its id.
+        """
         if request.id in self.jobs:
             raise ValueError(f"two requests have the id {request.id}")
         job = self.jobs[request.id] = Job(request, request.arrival * self.scale)
         heappush(self._arrivals, (job.arrival, request.id, job))
+        return job
 
     def _deliver(self) -> None:
+        self._arrive()
+        for job in self.admission.expire(self.now):
+            job.finish = self.now
+        self._arrive()
+
+    def _arrive(self) -> None:
         while self._arrivals and self._arrivals[0][0] <= self.now:
             job = heappop(self._arrivals)[2]
             if self.admission.arrive(job):
                 self.tally.requests_time += self.now - job.arrival
-        if self.server.rules.patience is not None:
-            for job in self.admission.turn_away(self.now - self.server.rules.patience * self.scale):
-                job.finish = self.now
 
     def _join(self) -> None:
         if isinstance(self.server.batching, Static):
@@ -173,7 +192,7 @@ class Engine:
             job.swapped = 0
             self._start_decoding(job, job.prompt + job.generated - 1)
             return 0
-        fetched = self._host.exchange(job, self.admission.evicted) if self._host else 0
+        fetched = self.host.exchange(job, self.admission.evicted) if self.host else 0
         job.prefilled = job.reused
         self.tally.reused += job.reused
         if fetched:
@@ -247,12 +266,10 @@ class Engine:
         return steps
 
     def _next_change(self) -> int | None:
-        """Return when the next one comes, has its history back, or loses patience."""
+        """Return when the next one comes or has its history back, or something is due in the queue."""
         times = [heap[0][0] for heap in (self._arrivals, self._loading) if heap]
-        if self.server.rules.patience is not None:
-            first = next((job for job in self.admission.waiting if job.admitted is None), None)
-            if first is not None:
-                times.append(first.arrival + self.server.rules.patience * self.scale)
+        if (due := self.admission.next_change()) is not None:
+            times.append(due)
         return min(times, default=None)
 
     def _is_stale(self, end: tuple[int, int, Job]) -> bool:
@@ -308,16 +325,16 @@ class Engine:
     def _finish(self, job: Job) -> None:
         job.state, job.finish = State.DONE, self.now
         self.tally.decode_padding += job.output - job.request.output
-        keep = job.request.keep is not None
-        self.admission.release(job, keep=keep)
-        if keep:
+        if job.request.keep is None:
+            self.admission.release(job)
+        else:
             tokens = job.prompt + job.generated - 1
-            self.cache.reserve(job.name, tokens)
-            if self._host:
-                self._host.note(job.name, tokens)
+            if self.host:
+                self.host.note(job.name, tokens)
+            self.admission.settle(job, tokens)
         if self._follow:
             for request in self._follow(job, -(-self.now // self.scale)):
-                self._expect(request)
+                self.expect(request)
 
     # Memory
 
@@ -332,8 +349,8 @@ class Engine:
             if job not in self.decoding or job.full_at != at:
                 heappop(self._fills)
             elif (evicted := self.cache.grow(job.name, self.server.block_size)) is not None:
-                if self._host:
-                    self._host.take_in(evicted)
+                if self.host:
+                    self.host.take_in(evicted)
                 heappop(self._fills)
                 job.full_at = at + self.server.block_size
                 if job.full_at < job.done_at:
@@ -386,10 +403,9 @@ class Engine:
                 self._stop_decoding(job)
             job.state, job.finish = State.LOST, self.now
             self.admission.release(job)
-        for name in self.cache.resident:
-            self.cache.free(name)
-        if self._host:
-            self._host.clear()
+        if self.host:
+            self.host.clear()
+        self.admission.forget()
         self._prefilling, self._loading, self._ends, self._fills = [], [], [], []
         self._pass("restart", self.server.restart * self.scale)
 

@@ -48,6 +48,16 @@ class Host:
         self.take_in(names)
         return tokens
 
+    def drop(self, name: Hashable) -> None:
+        """Lose one cache, if it is here."""
+        if name in self._pool:
+            self._pool.free(name)
+
+    @property
+    def blocks(self) -> dict[Hashable, int]:
+        """How many blocks each cache takes that is here."""
+        return {name: self._pool.blocks(self._pool.tokens(name)) for name in self._pool.resident}
+
     def clear(self) -> None:
         """Lose everything."""
         for name in self._pool.resident:

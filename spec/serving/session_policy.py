@@ -182,7 +182,7 @@ def fields_for(window: int = WINDOW) -> tuple[Field, ...]:
             "keep",
             Number(Fraction(0), Fraction(window - MARGIN), whole=True, unit="tokens"),
             min(window // 2, window - MARGIN),
-            "newest tokens of history that stay as they are, beside the system prompt",
+            "tokens of history that stay as they are: the system prompt and the newest",
         ),
         Field(
             "summary",
