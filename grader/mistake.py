@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
 
 from grader.amounts import natural, spoken
 from grader.exercise import EXACT, Exercise, Explained, Part, Step, Tolerance, WorkedLine, exact
@@ -17,7 +16,7 @@ from grader.family import Family
 from grader.menu import quantities_by_name
 from grader.paths import Values, taken
 from grader.posing import ATTEMPTS, Rejected, Undrawable, reach
-from grader.solution import formula_text, line_text, lines
+from grader.solution import derived, formula_text, line_text
 from spec.chain import Link
 from spec.index import laws
 from spec.laws import Law, Slip
@@ -123,18 +122,12 @@ def plants(exercise: Exercise, part: Part) -> Iterator[Plant]:
     for at, step in enumerate(part.steps):
         law = laws()[step.law]
         for slip in law.slips:
-            wrong = _wrong(law, slip)
+            wrong = law.with_slip(slip)
             if step.gives in wrong.symbols and Link(wrong, step.gives).needs <= known.keys() and slip.applies(known):
                 values = _followed(part.steps, at, wrong, known)
                 if values and _apart(part.steps, at, values):
                     yield Plant(at, slip, wrong, values)
         known[step.gives] = _number(step)
-
-
-@cache
-def _wrong(law: Law, slip: Slip) -> Law:
-    """Return a law with a slip, made once: compiling it takes longer than all the rest."""
-    return law.with_slip(slip)
 
 
 def _given(exercise: Exercise, part: Part) -> Values:
@@ -184,7 +177,7 @@ def _kind(step: Step) -> str:
 def planted(base: Exercise, part: Part, plant: Plant, address: tuple[str, int, int]) -> Exercise:
     """Return the exercise that shows a solution with a mistake."""
     slug, revision, seed = address
-    wrong, right = part.steps[plant.at], lines(base, part)
+    wrong, right = part.steps[plant.at], derived(base, part)
     shown = _shown(base, part, plant)
     value = natural(_number(wrong), wrong.unit)
     asked = Part(

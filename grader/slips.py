@@ -7,7 +7,7 @@ the wrong side or not at all, and stopping at an intermediate quantity.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -96,13 +96,29 @@ def _when(slip: Slip) -> Callable[[Values], bool]:
 
 
 def _of_readings(steps: Sequence[Link], given: Mapping[str, str], asked: str) -> list[Variation]:
-    needed = set().union(*(step.needs for step in steps))
+    needed = frozenset().union(*(step.needs for step in steps))
+    return [Variation(m.slug, m.sentence, _scaled(steps, m.factors)) for m in misreadings(needed, given, asked)]
+
+
+@dataclass(frozen=True, slots=True)
+class Misreading:
+    """Givens that are read in another unit than they are given in: by how much each of them is then off."""
+
+    slug: str
+    sentence: str
+    factors: Mapping[str, Fraction]
+
+
+def misreadings(needed: frozenset[str], given: Mapping[str, str], asked: str) -> Iterator[Misreading]:
+    """Give the ways to misread the units of what is needed, alone and all together.
+
+    `given` names the printed quantities with their units; `asked` is the unit of the answer.
+    """
     groups: dict[tuple[str, str], list[str]] = {}
     for name, written in given.items():
         for part, other in READINGS.items():
             if name in needed and part in written.split("/"):
                 groups.setdefault((part, other), []).append(name)
-    found = []
     for (part, other), names in groups.items():
         alone = [name for name in names if name in READ_ALONE or not part.endswith("B")]
         chosen = [[name] for name in alone] + ([names] if len(names) > 1 else [])
@@ -116,9 +132,7 @@ def _of_readings(steps: Sequence[Link], given: Mapping[str, str], asked: str) ->
                 continue
             which = _every(part) if len(some) > 1 else _capital(quantities_by_name()[some[0]].says)
             slug = f"{'all' if len(some) > 1 else _slug(some[0])}-in-{other}"
-            sentence = f"{which}: read in {swapped[some[0]]}, given in {given[some[0]]}."
-            found.append(Variation(slug, sentence, _scaled(steps, factors)))
-    return found
+            yield Misreading(slug, f"{which}: read in {swapped[some[0]]}, given in {given[some[0]]}.", factors)
 
 
 def _cancels(part: str, others: Sequence[str], asked: str) -> bool:
@@ -149,15 +163,16 @@ def _scaled(steps: Sequence[Link], factors: Mapping[str, Fraction]) -> Wrong:
 
 
 def _of_answer_unit(last: Link, asked: str) -> list[Variation]:
-    found = []
+    return [Variation(m.slug, m.sentence, _times(last.gives, m.factors["answer"])) for m in other_units(asked)]
+
+
+def other_units(asked: str) -> Iterator[Misreading]:
+    """Give the ways to answer in another unit than is asked for; what is off then is `answer`."""
     for part, other in READINGS.items():
-        if part not in asked.split("/"):
-            continue
-        swapped = _read_as(asked, part, other)
-        factor = unit(asked).factor / unit(swapped).factor
-        sentence = f"The number is the answer in {swapped}; it is asked in {asked}."
-        found.append(Variation(f"answer-in-{other}", sentence, _times(last.gives, factor)))
-    return found
+        if part in asked.split("/"):
+            swapped = _read_as(asked, part, other)
+            sentence = f"The number is the answer in {swapped}; it is asked in {asked}."
+            yield Misreading(f"answer-in-{other}", sentence, {"answer": unit(asked).factor / unit(swapped).factor})
 
 
 def _times(name: str, factor: Fraction) -> Wrong:

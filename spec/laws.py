@@ -206,10 +206,17 @@ class Law:
         return found if isinstance(found, Unit) else ONE
 
     def with_slip(self, slip: Slip) -> Law:
-        """Return the law as someone who makes this slip would use it."""
-        if self.is_identity:
-            return self.changed(right=slip.instead)
-        return self.changed(left=slip.instead.lhs, right=slip.instead.rhs, relation=slip.instead.rel_op)
+        """Return the law as someone who makes this slip would use it; made once, for compiling it takes long."""
+        if slip not in self._slipped:
+            wrong: dict[str, Any] = {"right": slip.instead}
+            if not self.is_identity:
+                wrong = {"left": slip.instead.lhs, "right": slip.instead.rhs, "relation": slip.instead.rel_op}
+            self._slipped[slip] = self.changed(**wrong)
+        return self._slipped[slip]
+
+    @cached_property
+    def _slipped(self) -> dict[Slip, Law]:
+        return {}
 
     def composed(self, *parts: Law) -> Law:
         """Return the law with the right sides of other Identities in place of what they give.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
 from grader.diagnosing.derivation import vocabulary
 from spec.chain import Link
-from spec.solving import Exact
+from spec.solving import Exact, whole
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,7 +22,7 @@ class Fault:
         touches: what it changes; two faults of one derivation never touch the same.
         link: a step followed by a wrong law, with its place in the chain. Several of one step multiply what they
             change of its result.
-        given: a given with another value.
+        givens: givens with other values.
         rounds: a given or a result on the way, and the significant figures it was rounded to before it was used.
         factor: what the result is multiplied by.
     """
@@ -32,16 +32,20 @@ class Fault:
     one_in: int
     touches: frozenset[str]
     link: tuple[int, Link] | None = None
-    given: tuple[str, Exact] | None = None
+    givens: tuple[tuple[str, Exact], ...] = ()
     rounds: tuple[str, int] | None = None
     factor: Fraction = Fraction(1)
 
 
 def in_place(slug: str, sentence: str, one_in: int, name: str, value: Exact) -> Fault:
     """Return the fault of a given that has another value."""
-    exact = Fraction(value)
+    return all_in_place(slug, sentence, one_in, {name: value})
+
+
+def all_in_place(slug: str, sentence: str, one_in: int, values: Mapping[str, Exact]) -> Fault:
+    """Return the fault of several givens that have other values."""
     return Fault(
-        slug, sentence, one_in, frozenset({name}), given=(name, int(exact) if exact.denominator == 1 else exact)
+        slug, sentence, one_in, frozenset(values), givens=tuple((name, whole(value)) for name, value in values.items())
     )
 
 

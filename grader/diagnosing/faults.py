@@ -77,20 +77,21 @@ def faults(
     format that was named.
     """
     needed = {name for step in steps for name in step.needs} - {step.gives for step in steps} or {goal.name}
-    of_laws = list(_of_laws(steps, values))
+    in_laws = list(of_laws(steps, values))
     of_given = of_givens(needed, values, units, others or {}, bits, short=len(steps) < 2)  # noqa: PLR2004
-    named = {fault.slug for fault in of_laws}
+    named = {fault.slug for fault in in_laws}
     return [
-        *of_laws,
+        *in_laws,
         *_of_rounding(steps, needed, values),
-        *_of_wrong_side(steps, values),
+        *of_wrong_side(steps, values),
         *(fault for fault in of_given if fault.slug not in named),
         *of_print(goal, printed, values),
         *([] if steps else _of_typing(goal, values[goal.name])),
     ]
 
 
-def _of_laws(steps: Sequence[Link], values: Values) -> Iterator[Fault]:
+def of_laws(steps: Sequence[Link], values: Values) -> Iterator[Fault]:
+    """Give the slips of the laws of a derivation, wherever they are slips with these values."""
     for i, step in enumerate(steps):
         for slip in step.law.slips:
             wrong = Link(step.law.with_slip(slip), step.gives)
@@ -101,10 +102,12 @@ def _of_laws(steps: Sequence[Link], values: Values) -> Iterator[Fault]:
 
 
 def _touched(step: Link, slip: Slip) -> frozenset[str]:
-    """Say what a slip takes out of its law; slips of a product that take out different factors can occur together."""
+    """Say what a slip takes out of its law; slips that take out other factors or terms can occur together."""
     law = step.law
+    if step.direct and law.right.is_Add and slip.instead.is_Add and set(slip.instead.args) < set(law.right.args):
+        return frozenset(f"{term} in {law.name}" for term in set(law.right.args) - set(slip.instead.args))
     if not step.direct or not (_is_product(law.right) and _is_product(slip.instead)):
-        return frozenset({law.name})
+        return frozenset({f"law {law.name}"})
     ratio = sympy.Mul(slip.instead.doit(), sympy.Pow(law.right.doit(), -1)).doit()
     gone = {symbol.name for symbol in sympy.denom(ratio).free_symbols}
     return frozenset(gone) or frozenset({f"constant of {law.name}"})
@@ -133,7 +136,7 @@ def _of_rounding(steps: Sequence[Link], needed: set[str], values: Values) -> Ite
             yield Fault("size-from-the-name", said, 8, touched, rounds=("parameters", figures))
 
 
-def _of_wrong_side(steps: Sequence[Link], values: Values) -> Iterator[Fault]:
+def of_wrong_side(steps: Sequence[Link], values: Values) -> Iterator[Fault]:
     """A capacity that was rounded up, or a need that was rounded down."""
     edge = unrounded(steps[-1], dict(values)) if steps else None
     if edge is not None:
@@ -141,7 +144,7 @@ def _of_wrong_side(steps: Sequence[Link], values: Values) -> Iterator[Fault]:
         up = values[last.gives] < edge
         said = f"A {'capacity' if up else 'need'} of {number(edge)} was rounded {'up' if up else 'down'}."
         wrong = WrongSide(last.law, last.gives)
-        touched = frozenset({last.law.name})
+        touched = frozenset({f"law {last.law.name}"})
         yield Fault("rounded-to-the-wrong-side", said, 4, touched, link=(len(steps) - 1, wrong))
 
 

@@ -126,7 +126,7 @@ class Search:
         return result
 
     def _follow(self, chosen: Sequence[Fault]) -> Exact | None:
-        numbers = {**self.values, **dict(fault.given for fault in chosen if fault.given is not None)}
+        numbers = {**self.values, **dict(given for fault in chosen for given in fault.givens)}
         rounded = dict(fault.rounds for fault in chosen if fault.rounds is not None)
         numbers |= {name: significant(numbers[name], figures) for name, figures in rounded.items() if name in numbers}
         for i, right in enumerate(self.steps):
@@ -152,7 +152,7 @@ def _slack(reading: Published, moves: Fraction) -> Fraction:
 
 
 def _step(right: Link, wrong: Sequence[Link], numbers: Values) -> Exact | None:
-    """Follow a step; several slips of one product multiply what each of them changes."""
+    """Follow a step; several slips of one law multiply what each of them changes, or add it where the law is a sum."""
     results = [link.follow(numbers) for link in wrong[:1] or [right]]
     if len(wrong) > 1:
         results = [link.follow(numbers) for link in (right, *wrong)]
@@ -162,6 +162,8 @@ def _step(right: Link, wrong: Sequence[Link], numbers: Values) -> Exact | None:
     if len(wrong) < 2:  # noqa: PLR2004  one slip stands for the law itself
         return numbered[0]
     base = Fraction(numbered[0])
+    if right.law.right.is_Add:
+        return base + sum(Fraction(result) - base for result in numbered[1:])
     product = base
     for result in numbered[1:]:
         product *= Fraction(result) / base

@@ -170,10 +170,10 @@ def _form_findings(part: Part, read: Quantity, asked: ReadUnit) -> tuple[Finding
 
 
 def _is_slip(part: Part, of: Nearness, read: Quantity, value: Number, text: str | None) -> bool:
-    """Whether the answer is the value of a slip: near it, or for a count the same after rounding either."""
+    """Whether the answer is the value of a slip: very near it, or for a count the same after rounding either."""
     if text is None:
         return False
-    if of.near(value, text):
+    if of.closer().near(value, text):
         return True
     if part.kind != "count":
         return False

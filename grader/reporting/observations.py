@@ -11,6 +11,7 @@ from pathlib import Path
 from grader.answers import Key
 from grader.judging import INVALID
 from grader.judging.carried import judge_after
+from grader.judging.compound import TOGETHER
 from grader.ledger import Ledger, Regrade, Submission
 from grader.tables import unguarded
 
@@ -87,7 +88,7 @@ def from_ledger(ledger: Ledger, key: Key | None = None) -> Iterator[Observation]
             item = places.get(name, f"{row.family} {row.part}")
             seen = found.setdefault(name, Observation(student, item, row.family))
             seen.enter(mark.verdict, mark.score)
-            for slip in mark.slips:
+            for slip in (single for slips in mark.slips for single in slips.split(TOGETHER)):
                 seen.slips.append(Slipped(row.family, slip, _sentence(ledger, row, mark, slip, sentences)))
         yield from found.values()
 

@@ -16,6 +16,7 @@ from grader.exercise import Exercise, Part, Tolerance
 from grader.feedback import message
 from grader.judging import Judgement
 from grader.judging.carried import judge_after
+from grader.judging.compound import TOGETHER
 from grader.ledger import Ledger, Posed, Regrade, Submission
 
 RAISED, LOWERED, SAME = "raised", "lowered", "same"
@@ -142,7 +143,8 @@ def _again(ledger: Ledger, key: Key | None, student: str, family: str | None) ->
             continue
         earlier.setdefault(part.part, []).append(submission.raw)
         judged += 1
-        slips = tuple(diagnosis.slip for diagnosis in new.diagnoses)
+        # Two slips at once are looked for while a learner waits, and not again: they do not touch the mark.
+        slips = tuple(diagnosis.slip for diagnosis in new.diagnoses) or tuple(s for s in old.slips if TOGETHER in s)
         if (new.verdict, new.score, slips) != (old.verdict, old.score, old.slips):
             was = ledger.current(posings[name], old.number).part(submission.part)
             changes.append(Change(submission, old, new, was, part))

@@ -7,13 +7,13 @@ comes before any other, and of two that share a limit the first is meant.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 
 from grader.amounts import significant
-from grader.exercise import Part, exact
-from grader.reading.nearness import both_rounded, leading
+from grader.exercise import Part, Tolerance, exact
+from grader.reading.nearness import Nearness, both_rounded, leading
 from spec.units import unit
 
 NONE = Fraction(-1)
@@ -107,9 +107,9 @@ def _of_slip(part: Part, value: str | None) -> list[Limits]:
     """Return where the answers of a slip lie; a count that is none is also rounded, to a whole or to any decimal."""
     if value is None:
         return [(NONE, NONE)]
-    number = Fraction(value)
+    number, near = Fraction(value), Nearness.of_part(part.tolerance, part.unit).closer()
     if part.kind != "count" or number.denominator == 1:
-        return [_around(part, number)]
+        return [_around(replace(part, tolerance=Tolerance(near.kind, near.value)), number)]
     down, below = Fraction(number // 1), Fraction(number * 10 // 1, 10)
     above = below if below == number else below + Fraction(1, 10)
     return [(down, down), (down + 1, down + 1), (below, above)]

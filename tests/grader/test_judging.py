@@ -179,18 +179,19 @@ SLIPS = (
 )
 
 
-def test_a_slip_within_tolerance_is_named_and_all_that_coincide_are() -> None:
+def test_a_slip_within_half_a_percent_is_named_and_all_that_coincide_are() -> None:
     part = _part("quantity", "54", "GB", tolerance=PERCENT, slips=SLIPS)
     named = {
         typed: [diagnosis.slip for diagnosis in judge(part, typed).diagnoses]
-        for typed in ("432 GB", "27.2 GB", "27000 MB", "28 GB", "54 GB", "27 s")
+        for typed in ("432 GB", "27.05 GB", "27000 MB", "27.2 GB", "27.4 GB", "54 GB", "27 s")
     }
     both = ["forgot-the-values", "half"]
     assert named == {
         "432 GB": ["bits"],
-        "27.2 GB": both,
+        "27.05 GB": both,
         "27000 MB": both,
-        "28 GB": [],
+        "27.2 GB": ["half"],
+        "27.4 GB": [],
         "54 GB": [],
         "27 s": [],
     }

@@ -97,10 +97,10 @@ def test_slips_that_cannot_be_told_apart_share_a_range_and_others_do_not() -> No
     slips = (SlipValue("x", "X.", "100"), SlipValue("y", "Y.", "101"), SlipValue("z", "Z.", "500"))
     told = [(found.low, found.high, found.sentences) for found in ranges(part(slips=slips))[2:]]
     assert told == [
-        (99, Fraction("99.99"), ("X.",)),
-        (Fraction("99.99"), 101, ("X.", "Y.")),
-        (101, Fraction("102.01"), ("Y.",)),
-        (495, 505, ("Z.",)),
+        (Fraction("99.5"), Fraction("100.495"), ("X.",)),
+        (Fraction("100.495"), Fraction("100.5"), ("X.", "Y.")),
+        (Fraction("100.5"), Fraction("101.505"), ("Y.",)),
+        (Fraction("497.5"), Fraction("502.5"), ("Z.",)),
     ]
 
 
