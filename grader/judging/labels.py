@@ -56,7 +56,7 @@ def judge_choice(part: Part, typed: str) -> Judgement:
     if len(labels) > 1:
         raise Unreadable("one-label", about={"labels": ", ".join(labels)})
     if part.key is None:
-        return value_given(part, labels[0], typed)
+        return value_given(part, labels[0], typed, diagnoses=_slips_of(part, labels))
     if labels == labels_of(part.key) or labels[0] == part.key:
         return Judgement(CORRECT, FULL, labels[0], typed=typed)
     return Judgement(INCORRECT, ZERO, labels[0], _slips_of(part, labels), typed=typed)
@@ -74,7 +74,7 @@ def judge_choices(part: Part, typed: str) -> Judgement:
     chosen = tuple(dict.fromkeys(labels))
     reading = ", ".join(chosen)
     if part.key is None:
-        return value_given(part, reading, typed)
+        return value_given(part, reading, typed, diagnoses=_slips_of(part, chosen))
     key = set(labels_of(part.key))
     hits, extra = len(key & set(chosen)), len(set(chosen) - key)
     score = max(ZERO, Fraction(hits - extra, len(key)))
@@ -97,7 +97,7 @@ def judge_sequence(part: Part, typed: str) -> Judgement:
     reading = ", ".join(labels)
     reading = reading if len(reading) <= LONGEST else typed
     if part.key is None:
-        return value_given(part, reading, typed)
+        return value_given(part, reading, typed, diagnoses=_slips_of(part, labels))
     key = labels_of(part.key)
     if labels == key:
         return Judgement(CORRECT, FULL, reading, typed=typed)

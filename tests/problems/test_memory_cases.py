@@ -11,6 +11,7 @@ import pytest
 
 from grader.case import CaseAsk, written
 from grader.exercise import Exercise, Part
+from grader.judging import INCORRECT, judge
 from problems import attention_scores as attention
 from problems import kv_for_sequences as kv
 from problems import smallest_gpu as gpu
@@ -225,3 +226,16 @@ def test_25_sequences_ask_for_80_gb() -> None:
     assert gpu.right(case) == "A100-SXM4-80GB"
     assert (labels["both-of-total"], labels["largest-that-does-not"]) == ("H200-SXM-141GB", "L40S")
     assert gpu.right(replace(case, gpus=gpus[:1])) is None
+
+
+def test_a_label_that_a_slip_leads_to_is_named_where_none_is_right() -> None:
+    named = 0
+    for exercise in exercises("smallest-gpu"):
+        part = exercise.parts[1]
+        for slip in part.slips:
+            if part.key is None and slip.value is not None:
+                judged = judge(part, slip.value)
+                assert judged.verdict == INCORRECT
+                assert slip.slip in {diagnosis.slip for diagnosis in judged.diagnoses}
+                named += 1
+    assert named
