@@ -150,6 +150,7 @@ FINDINGS: Mapping[str, str] = {
     "property-broken": "What is right does not have this property. At {assignment}, {comparison} becomes {found}.",
     "kills-none": "None of the {of} wrong ways breaks this, so it tells nothing apart.",
     "kills": "{killed} of {of} wrong ways break it.",
+    "kills-too-few": "{killed} of {of} wrong ways break it; at least {wanted} have to.",
     "passes": "One that does not: {sentence}",
     "right-only-where": "It is right only where {faces}.",
     "right-where": "It is right where {faces}, but not everywhere.",

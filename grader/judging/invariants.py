@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from math import ceil
 
 from grader.exercise import Function, Mutant, Part
 from grader.judging.formulas import shown
@@ -171,13 +172,13 @@ def _judged(part: Part, asked: Asked, relation: Relation, tried: Sequence[points
     killed = len(wrong) - len(passing)
     if not killed:
         return Judgement(INCORRECT, ZERO, reading, (), (Finding("kills-none", {"of": str(len(wrong))}),), typed)
+    wanted = ceil(len(wrong) * Fraction(part.needs or 1))
+    about = {"killed": str(killed), "of": str(len(wrong)), "wanted": str(wanted)}
+    missed = [Finding("passes", {"sentence": mutant.sentence}) for mutant in passing[:1]]
+    if killed >= wanted:
+        return Judgement(CORRECT, FULL, reading, (), (Finding("kills", about), *missed), typed)
     share = Fraction(killed, len(wrong))
-    findings = [Finding("kills", {"killed": str(killed), "of": str(len(wrong))})]
-    if passing:
-        findings.append(Finding("passes", {"sentence": passing[0].sentence}))
-    if share >= Fraction(part.needs or 1):
-        return Judgement(CORRECT, FULL, reading, (), tuple(findings), typed)
-    return Judgement(PARTIAL, share, reading, (), tuple(findings), typed)
+    return Judgement(PARTIAL, share, reading, (), (Finding("kills-too-few", about), *missed), typed)
 
 
 def _refuted(
