@@ -68,10 +68,14 @@ class Posed:
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What a question comes to: the result, and every number on the way to it (givens included)."""
+    """What a question comes to: the result, and every number on the way to it (givens included).
+
+    `unbound` is what it would come to without the requirements of the family, where one of them leaves no answer.
+    """
 
     result: Exact | Infeasible
     numbers: Values
+    unbound: Exact | None = None
 
 
 def size(family: Family) -> int:
@@ -176,8 +180,8 @@ def _answer(family: Family, question: Question, known: Values) -> _Answer:
                 missed = Infeasible(law.name, goal, "broken", -law.room(**givens), law.right_unit)
     if missed is None and goal in numbers:
         return _Answer(numbers[goal], numbers)
-    numbers.pop(goal, None)
-    return _Answer(missed or Infeasible(family.requires[0].name, goal, "unbounded"), numbers)
+    unbound = numbers.pop(goal, None)
+    return _Answer(missed or Infeasible(family.requires[0].name, goal, "unbounded"), numbers, unbound)
 
 
 def _part(family: Family, letter: str, question: Question, answer: _Answer) -> Part | Rejected:
@@ -191,7 +195,7 @@ def _part(family: Family, letter: str, question: Question, answer: _Answer) -> P
         if not slip.applies(answer.numbers):
             continue
         value = _in_asked(slip.value(answer.numbers), question)
-        if value == key and slip.slug in family.masked:
+        if slip.slug in family.masked and value in {key, _in_asked(answer.unbound, question)} - {None}:
             continue
         if key is None:
             if value is not None:
@@ -251,7 +255,12 @@ def _also(ask: Ask) -> tuple[str, ...]:
 
 def _steps(family: Family, question: Question, answer: _Answer) -> list[Step]:
     """Write down the requirements and the chain; behind the step that has no value, its laws alone."""
-    steps = [_requirement(law, answer) for law in family.requires if question.ask.quantity.name not in law.symbols]
+    known = answer.numbers.keys()
+    steps = [
+        _requirement(law, answer)
+        for law in family.requires
+        if question.ask.quantity.name not in law.symbols and law.symbols.keys() <= known
+    ]
     missed = answer.result if isinstance(answer.result, Infeasible) else None
     for link in question.steps:
         value = answer.numbers.get(link.gives)

@@ -30,6 +30,28 @@ def prefill(v: Values, n: Any) -> Any:
     return max(work(v, n) / (v["compute"] * v["mfu"]), reading(v, n))
 
 
+def step(v: Values, batch: Any) -> Any:
+    """The longer of the arithmetic of a step and of its reading."""
+    flops = batch * (2 * v["parameters"] + 4 * v["layers"] * v["heads"] * v["head_dim"] * v["context"])
+    return max(flops / (v["compute"] * v["mfu"]), reads(v, batch) / (v["bandwidth"] * v["mbu"]))
+
+
+def reads(v: Values, batch: Any) -> Any:
+    return v["weights"] + batch * v["context"] * v["kv_bytes_per_token"]
+
+
+def at_the_peak(v: Values, peak: str) -> Any:
+    """The bandwidth, or the share of it, with which a step fits its target; `peak` is the other one."""
+    flops = v["batch"] * (2 * v["parameters"] + 4 * v["layers"] * v["heads"] * v["head_dim"] * v["context"])
+    fast = flops / (v["compute"] * v["mfu"]) <= v["tpot_target"]
+    found = reads(v, v["batch"]) / (v["tpot_target"] * v[peak])
+    return found if fast and held(v) and (peak == "mbu" or found <= 1) else None
+
+
+def held(v: Values) -> bool:
+    return bool(v["batch"] * v["context"] * v["kv_bytes_per_token"] <= v["kv_budget"])
+
+
 def last(holds: Callable[[int], bool]) -> int | None:
     """The last whole number from 1 on for which something still holds."""
     if not holds(1):
@@ -65,6 +87,14 @@ KEYS: dict[str, dict[str, Callable[[Values], Any]]] = {
             if reading(v, v["prompt"]) <= v["prefill_time"]
             else None
         ),
+    },
+    "decode-step": {
+        "decode_step_time": lambda v: step(v, v["batch"]) if held(v) else None,
+        "decode_rate": lambda v: 1 / step(v, v["batch"]) if held(v) else None,
+        "throughput": lambda v: v["batch"] / step(v, v["batch"]) if held(v) else None,
+        "batch": lambda v: last(lambda batch: step(v, batch) <= v["tpot_target"]),
+        "bandwidth": lambda v: at_the_peak(v, "mbu"),
+        "mbu": lambda v: at_the_peak(v, "bandwidth"),
     },
     "generation-metrics": {
         "total_time": total,
