@@ -9,9 +9,9 @@ from typing import Any
 
 import sympy
 
-from grader.exercise import Exercise, Part, SlipValue
+from grader.exercise import Exercise, Explained, Part, SlipValue
 from spec.laws import Law
-from spec.printing import formula
+from spec.printing import formula, latex, text
 from spec.quantities import Quantity
 from spec.stream import Stream
 
@@ -114,6 +114,42 @@ def _at(family: FormulaFamily, point: int) -> tuple[str, Part]:
         symbols={s.symbol: "positive integers" for s in symbols},
         names=(target.symbol, target.name),
         slips=tuple(slips.values()),
+        hints=_hints(family, chosen),
+        explained=(
+            Explained(
+                family.law.name,
+                family.law.says,
+                f"{target.name} = {text(_counted(family))}",
+                f"{target.tex} = {latex(_counted(family))}",
+            ),
+            Explained(
+                family.law.name,
+                f"With {_meaning(chosen)}.",
+                f"{target.symbol} = {formula(key)}",
+                f"{target.tex} = {latex(key)}",
+            ),
+        ),
+    )
+
+
+def _hints(family: FormulaFamily, chosen: list[Trait]) -> tuple[str, ...]:
+    """Tell which law, then the law, then what the drawn architecture puts into it."""
+    return (
+        f"What is needed: {family.law.says}",
+        f"The law: {family.law.left.name} = {text(_counted(family))}.",
+        f"With what is said here: {_meaning(chosen)}.",
+    )
+
+
+@cache
+def _counted(family: FormulaFamily) -> Any:
+    """Return the right side of the law with what holds in every draw put in."""
+    return family.law.right.doit().subs(dict(family.always))
+
+
+def _meaning(chosen: list[Trait]) -> str:
+    return ", ".join(
+        f"{symbol.name} = {text(sympy.sympify(meaning))}" for t in chosen for symbol, meaning in t.means.items()
     )
 
 

@@ -1,19 +1,20 @@
-"""The worked solution and the hints of a part, from its derivation and the laws."""
+"""The worked solution and the hints of a part: from its derivation and the laws, or as they were written when drawn."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from grader.amounts import natural, spoken
+from grader.amounts import natural, rounded, spoken
 from grader.exercise import Exercise, Part, Step
 from spec import printing
 from spec.index import laws
 from spec.laws import Law
 
-HINT_LEVELS = 3
+FIGURES = 6  # of an answer that is no decimal number
+NO_HINT = "There is no hint for this question; the worked solution says more."
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +28,34 @@ class Line:
 
 
 def answer(part: Part) -> str:
-    """Return the key as people write it: `2807 tokens`, `none`, a formula."""
+    """Return the key as people write it: `2807 tokens`, `none`, a formula, `3: 12 GB` for a line with a mistake."""
     if part.key is None:
         return "none"
+    if part.kind == "mistake":
+        line = part.worked[int(part.key) - 1]
+        return f"{part.key}: {spoken(Fraction(line.key), line.unit or '1').replace(',', '')}"
     if not part.unit:
         return part.key
     return spoken(Fraction(part.key), part.unit).replace(",", "")
 
 
 def lines(exercise: Exercise, part: Part) -> list[Line]:
-    """Return the worked solution; a formula or a choice has none beyond its key."""
+    """Return the worked solution; where there is an answer, its last line ends in it, in the unit that is asked for."""
+    if part.explained:
+        return [Line(line.law, line.says, line.text, line.latex) for line in part.explained]
+    found = derived(exercise, part)
+    if found and part.key is not None and part.steps[-1].gives == part.asks:
+        key = Fraction(part.key)
+        in_figures = Fraction(rounded(key, FIGURES).replace(",", "")) if "/" in part.key else key
+        ending = spoken(in_figures, part.unit or "1")
+        if not found[-1].text.endswith(f"= {ending}"):
+            tex = printing.tex_amount(ending)
+            found[-1] = replace(found[-1], text=f"{found[-1].text} = {ending}", latex=f"{found[-1].latex} = {tex}")
+    return found
+
+
+def derived(exercise: Exercise, part: Part) -> list[Line]:
+    """Return the derivation with its numbers, each value in the unit in which it is easily read."""
     values = {g.name: spoken(Fraction(g.value), g.unit) for g in (*exercise.givens, *part.givens)}
     found = []
     for step in part.steps:
@@ -60,9 +79,12 @@ def line_text(law: Law, step: Step, values: Mapping[str, str]) -> str:
 
 
 def hints(exercise: Exercise, part: Part) -> list[str]:
-    """Return the hints, from which law is needed to the formulas and then to the numbers in them."""
-    if not part.steps:
-        return ["Write the count of one layer first; then of all layers; then add what stands outside the layers."]
+    """Return the hints, from which law is needed to the formulas and then to the numbers in them.
+
+    None of them says what the answer is, nor whether there is one.
+    """
+    if part.hints or not part.steps:
+        return list(part.hints) or [NO_HINT]
     values = {g.name: spoken(Fraction(g.value), g.unit) for g in (*exercise.givens, *part.givens)}
     known = {step.gives for step in part.steps}
     named = [(laws()[step.law], step.gives) for step in part.steps]

@@ -63,5 +63,5 @@ family = FormulaFamily(
     closing="Count the matrices only: no biases, no norms.",
     objective="parameter-count",
     section="model-weights",
-    revision=2,
+    revision=3,
 )

@@ -28,19 +28,25 @@ def command(address: Address, part: str | None, ledger: str | None, student: str
         meant = exercise.parts if part is None else (part_of(exercise, part),)
         worked = [solved(who, exercise, one) for one in meant]
     if as_json:
-        print_json(exercise=exercise.id, parts=worked)
+        print_json(exercise=exercise.id, parts=worked, **({"rubric": exercise.rubric} if exercise.rubric else {}))
         return
     for place, (one, found) in enumerate(zip(meant, worked, strict=True)):
         if place:
             click.echo()
         print_solution(one, found, several=len(exercise.parts) > 1)
+    if exercise.rubric:
+        click.echo("\nTo review a page of your own by, without points:")
+        for question in exercise.rubric:
+            click.echo(wrapped(f"- {question}", indent=2))
 
 
 def solved(who: Learner, exercise: Exercise, part: Part) -> dict[str, Any]:
     """Record that the worked solution was taken, and return it as its JSON."""
     from grader.solution import answer, lines
 
-    steps = [{"law": line.law, "latex": line.latex, "text": line.text} for line in lines(exercise, part)]
+    steps = [
+        {"law": line.law, "says": line.says, "latex": line.latex, "text": line.text} for line in lines(exercise, part)
+    ]
     who.ledger.record_help(who.student, exercise, part.part, "solution", 1)
     return {
         "part": part.part,
@@ -54,6 +60,8 @@ def solved(who: Learner, exercise: Exercise, part: Part) -> dict[str, Any]:
 def print_solution(part: Part, found: dict[str, Any], *, several: bool) -> None:
     """Print a worked solution: its steps, the answer, and why there is none."""
     for step in found["steps"]:
+        if step["says"]:
+            click.echo(wrapped(step["says"]))
         click.echo(wrapped(step["text"], indent=4))
     printed(f"{f'{part.part}) ' if several else ''}Answer: {found['answer']}", "green")
     if found["reason"]:

@@ -143,7 +143,7 @@ def test_screen_readers_get_tags_and_the_words_of_every_formula(either: bytes) -
     key = "/L" in names and "/Table" not in names
     assert names >= ({"/H1", "/H2", "/L", "/Formula"} if key else {"/H1", "/H2", "/Table", "/TH", "/TD", "/Formula"})
     spoken = [alt for name, alt in tags if name == "/Formula"]
-    said = [line.text for e in exercises() for part in e.parts for line in lines(e, part)]
+    said = [line.text for e in exercises() for part in e.parts for line in lines(e, part) if line.latex]
     symbols = [g.symbol for e in exercises() for g in (*e.givens, *(g for p in e.parts for g in p.givens))]
     assert sorted(spoken) == sorted(said if key else symbols)
 
@@ -183,7 +183,7 @@ def test_a_text_comes_out_as_it_went_in(text: str) -> None:
 @pytest.mark.law
 def test_every_law_and_letter_is_set() -> None:
     formulas = [law.latex() for law in laws().values()] + [q.tex for q in quantities().values()]
-    formulas += [line.latex for e in exercises() for part in e.parts for line in lines(e, part)]
+    formulas += [line.latex for e in exercises() for part in e.parts for line in lines(e, part) if line.latex]
     found = compiled("\n\n".join(mathematics(formula) for formula in formulas))
     assert not re.search(r"[\\{}$]", found)
     for formula in formulas:
@@ -211,7 +211,8 @@ def test_another_reader_draws_every_page_and_says_the_same(tmp_path: Path) -> No
     content = pdf("sheet", sheet())
     (tmp_path / "a.pdf").write_bytes(content)
     subprocess.run(["pdftotext", "-raw", "a.pdf"], cwd=tmp_path, check=True)  # noqa: S607
-    text = squeezed((tmp_path / "a.txt").read_text(encoding="utf-8"))
+    text = (tmp_path / "a.txt").read_text(encoding="utf-8")
+    text = squeezed(re.sub(r"\n\S+ \d+ / \d+\n", "\n", text))  # a statement may go on behind the foot of a page
     assert [e.id for e in exercises() if squeezed(e.statement) not in text] == []
     subprocess.run(["pdftoppm", "-r", "20", "a.pdf", "page"], cwd=tmp_path, check=True)  # noqa: S607
     drawn = sorted(tmp_path.glob("page*.ppm"))

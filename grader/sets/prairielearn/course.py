@@ -112,7 +112,7 @@ def _given(givens: Iterable[Given]) -> dict[str, Any] | None:
 
 
 def _solution(exercise: Exercise, part: Part) -> dict[str, Any]:
-    found = [{"says": line.says, "latex": line.latex} for line in lines(exercise, part)]
+    found = [{"says": line.says, "latex": line.latex, "text": line.text} for line in lines(exercise, part)]
     return {"reason": part.reason, "lines": found}
 
 
