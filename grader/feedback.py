@@ -168,33 +168,8 @@ FINDINGS: Mapping[str, str] = {
     "misses": "Executed, {first} misses {ours} of {of} times and {second} {theirs}.",
     "example-exists": "There is one within these limits.",
     "no-example": "None does. {reason}",
-    # Policies that are run.
-    "policy-score": "The policy earns {points} of 100, the mean of {runs} runs ({low} to {high}).",
-    "policy-practice": "For practice, on other runs than those that count: the policy earns {points} of 100, the mean "
-    "of {runs} runs ({low} to {high}).",
-    "policy-safety": "- {what:<36} {points:>5} of {of:<3} {ooms:>8}",
-    "policy-component": "- {says:<36} {points:>5} of {of:<3} {measured:>8}; all at {full}, none at {zero}",
-    "policy-bad": "- Sessions that were killed, aged out, lost, exhausted or refused, {share} of all, cost {points} "
-    "points.",
-    "policy-forgotten": "- Forgetting more than half of the history, with {share} kept, costs {points} points.",
-    "policy-crashed": "- A run in which memory runs out earns 20 at most; that binds {runs} and costs {points} points.",
-    "policy-broken": "- A run in which over a quarter of the sessions end badly earns 40 at most, less their share; "
-    "that binds {runs} and costs {points} points.",
-    "policy-left": "- A run with over 20 turns still queued at its end earns 30 at most; that binds {runs} and costs "
-    "{points} points.",
-    "policy-nothing-lost": "Nothing cost any points.",
-    "policy-weakest": "What cost most: {says}, {points} points.",
-    "policy-most-safety": "What cost most: memory ran out, {points} points.",
-    "policy-most-bad": "What cost most: sessions that ended badly, {points} points.",
-    "policy-most-forgotten": "What cost most: conversations that were forgotten, {points} points.",
-    "policy-most-crashed": "What cost most: the cap on runs in which memory runs out, {points} points.",
-    "policy-most-broken": "What cost most: the cap on runs in which sessions end badly, {points} points.",
-    "policy-most-left": "What cost most: the cap on runs that end with a queue, {points} points.",
-    "policy-predictions": "The predictions earn {points} of {of}.",
-    "policy-prediction": "- {says}: {said} foretold, {measured} measured: {earned}",
-    "policy-timeline": "Tokens in the cache by the age of their session, first run, 0 s to {end} (bars up to {most}; the budget is {budget}):",
-    "policy-row": "- {age} {row}",
-    "policy-problem": "{text}",
+    # Answers that are run, whose reports have words of their own.
+    "told": "{text}",
 }  # fmt: skip
 
 _EVEN_WITH_SLIP = frozenset(

@@ -49,7 +49,7 @@ def print_exercise(exercise: Exercise, *, as_json: bool) -> None:
 def statement(exercise: Exercise) -> str:
     """Return the story, the givens, the questions and the conventions."""
     several = len(exercise.parts) > 1
-    paragraphs = [*map(wrapped, exercise.statement.split("\n\n")), _table(exercise.givens)]
+    paragraphs = ["\n".join(map(_line, exercise.statement.split("\n"))), _table(exercise.givens)]
     for part in exercise.parts:
         question, listed = f"{f'{part.part}) ' if several else ''}{part.question}", ", ".join(part.options)
         if len(question) + len(listed) > A_LINE:
@@ -58,6 +58,10 @@ def statement(exercise: Exercise) -> str:
             paragraphs.append(wrapped(f"{question} ({listed})" if listed else question))
         paragraphs.append(_table(part.givens))
     return "\n\n".join(filter(None, [*paragraphs, wrapped(exercise.convention)]))
+
+
+def _line(text: str) -> str:
+    return wrapped(text, indent=2 if text.startswith("- ") else 0)
 
 
 def _table(givens: tuple[Given, ...]) -> str:

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from grader.ledger import Submission
 
 LONGEST = 64 * 1024  # bytes of an answer from a file or from stdin
-INVALID = "invalid"
+INCORRECT, INVALID, POLICY = "incorrect", "invalid", "policy"
+UNWRITTEN = 2  # the status where the page of a report could not be written
 STATUS = {"correct": 0, "partial": 1, "incorrect": 1, INVALID: 2}
 COLOURS = {"correct": "green", "partial": "yellow", "incorrect": "red", INVALID: "yellow"}
 
@@ -50,7 +51,12 @@ COLOURS = {"correct": "green", "partial": "yellow", "incorrect": "red", INVALID:
 @click.option("--key", metavar="FILE", help="The key.json of the set, with --answers.")
 @click.option("--policy", metavar="SET.toml", help="A set file, the policy of which takes the place of the key's.")
 @click.option("--out", metavar="FILE", help="The gradebook to write, with --answers.")
-@click.option("--dry-run", is_flag=True, help="Only show how the answer is read; nothing is recorded.")
+@click.option("--html", metavar="FILE", help="Write the report on a policy as a page.")
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Only show how the answer is read, or run a policy for practice; nothing is recorded.",
+)
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever the verdict.")
 @options.as_json
 @options.whose
@@ -63,6 +69,7 @@ def command(
     key: str | None,
     policy: str | None,
     out: str | None,
+    html: str | None,
     ledger: str | None,
     student: str | None,
     *,
@@ -81,8 +88,10 @@ def command(
     ledger.
     """
     if answers is not None:
-        if address or words or part or path or dry_run:
-            raise click.UsageError("--answers takes neither an exercise nor an answer beside it, nor --dry-run.")
+        if address or words or part or path or html or dry_run:
+            raise click.UsageError(
+                "--answers takes neither an exercise nor an answer beside it, nor --html, nor --dry-run."
+            )
         from grader.cli.answers import submit_answers
 
         status = submit_answers(answers, key, policy, out, ledger, student, as_json=as_json)
@@ -97,34 +106,55 @@ def command(
     with learner(ledger, student) as who:
         exercise = who.exercise(address)
         meant = part_of(exercise, part)
-        judgement = judged(who, exercise, meant, text)
+        runs = meant.kind == POLICY
+        if html is not None and not runs:
+            raise click.UsageError("--html goes with policies: other answers have no report.")
+        judgement = _ran(meant, text, practice=dry_run) if runs else judged(who, exercise, meant, text)
         row = None if dry_run else record(who, exercise, meant, text, judgement)
     # What is printed from here on is durable.
     if as_json:
-        _print_json(exercise, meant, judgement, row, dry=dry_run)
-    elif dry_run and judgement.verdict != INVALID:
+        _print_json(exercise, meant, judgement, row, secret=dry_run and not runs)
+    elif dry_run and not runs and judgement.verdict != INVALID:
         click.echo(f"Read as {judgement.reading}.")
     else:
         print_judgement(judgement, meant, row)
         if row is not None and STATUS[judgement.verdict] == 1:
             aside(f"For a hint: grade hint {shown(exercise.family, exercise.seed)}")
+    unwritten = html is not None and not _wrote_page(html, exercise, judgement)
     status = int(judgement.verdict == INVALID) * 2 if dry_run else STATUS[judgement.verdict]
-    return 0 if exit_zero else status
+    return UNWRITTEN if unwritten else 0 if exit_zero else status
+
+
+def _ran(part: Part, text: str, *, practice: bool) -> Judgement:
+    from grader.cli.executing import run
+
+    return run(part, text, practice=practice)
+
+
+def _wrote_page(path: str, exercise: Exercise, judgement: Judgement) -> bool:
+    from grader.cli.executing import write_page
+
+    return write_page(path, exercise, judgement)
 
 
 def judged(who: Learner, exercise: Exercise, part: Part, text: str) -> Judgement:
-    """Judge an answer of a learner; where it is wrong, with the answers before to the parts that it follows from."""
+    """Judge an answer of a learner; a wrong one with the answers before it, and with two slips at once."""
     from grader.judging import judge
 
-    if not part.follows:
-        return judge(part, text)
-    from grader.judging.carried import judge_after
+    judgement = judge(part, text)
+    if judgement.verdict != INCORRECT:
+        return judgement
+    if part.follows:
+        from grader.judging.carried import judge_after
 
-    before: dict[str, list[str]] = {}
-    for row in who.ledger.submissions(who.student, exercise.family, exercise.seed):
-        if row.revision == exercise.revision:
-            before.setdefault(row.part, []).append(row.raw)
-    return judge_after(exercise, part, text, before)
+        before: dict[str, list[str]] = {}
+        for row in who.ledger.submissions(who.student, exercise.family, exercise.seed):
+            if row.revision == exercise.revision:
+                before.setdefault(row.part, []).append(row.raw)
+        judgement = judge_after(exercise, part, text, before)
+    from grader.judging.compound import explained
+
+    return explained(exercise, part, judgement)
 
 
 def record(who: Learner, exercise: Exercise, part: Part, text: str, judgement: Judgement) -> Submission:
@@ -176,11 +206,11 @@ def answer_text(words: tuple[str, ...], path: str | None) -> str:
         raise Refused(f"{named} is not UTF-8 text.") from error
 
 
-def _print_json(exercise: Exercise, part: Part, judgement: Judgement, row: Submission | None, *, dry: bool) -> None:
-    """Print the judgement; of a dry run only what would be the same for every key."""
+def _print_json(exercise: Exercise, part: Part, judgement: Judgement, row: Submission | None, *, secret: bool) -> None:
+    """Print the judgement; of a secret one only what would be the same for every key."""
     from grader.feedback import message
 
-    secret = dry and judgement.verdict != INVALID
+    secret = secret and judgement.verdict != INVALID
     carried = [finding.about["parts"] for finding in judgement.findings if finding.code.startswith("carried")]
     print_json(
         exercise=exercise.id,

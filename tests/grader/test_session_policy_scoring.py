@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grader.executing.session_policy.graded import Graded, Ran, Timeline
 from grader.executing.session_policy.predictions import FORETOLD, Prediction, compared, earned
+from grader.executing.session_policy.report import report
 from grader.executing.session_policy.scoring import (
     COMPONENTS,
     PARTS,
@@ -21,6 +23,7 @@ from grader.executing.session_policy.scoring import (
     mean,
     score,
 )
+from grader.executing.session_policy.words import WORDS, Line
 
 pytestmark = pytest.mark.law
 
@@ -183,3 +186,42 @@ def test_what_is_not_foretold_or_not_measured_earns_nothing() -> None:
     assert foretold(None, 5) == foretold(5, None) == 0
     assert earned(compared({}, {each.name: 1 for each in FORETOLD})) == 0
     assert earned(compared({FORETOLD[0].name: Fraction(1)}, {each.name: 1 for each in FORETOLD})) == Fraction(1, 3)
+
+
+# The words of a report
+
+TIMELINE = Timeline(600, ("under 5 min", "5 min and over"), ((0, 5, 9), (0, 0, 4)), 16)
+
+
+def lines(*runs: Measures, unseen: bool = True) -> list[Line]:
+    ran = tuple(Ran(run, score(run), TIMELINE, {"done": 1}) for run in runs)
+    return list(report(Graded("{}", ran, compared({}, {}), unseen)))
+
+
+@given(st.lists(RUNS, min_size=1, max_size=3), st.booleans())
+def test_every_report_has_its_words(runs: list[Measures], unseen: bool) -> None:  # noqa: FBT001  drawn
+    said = [str(line) for line in lines(*runs, unseen=unseen)]
+    assert all(text and text.isprintable() for text in said)
+    assert sum(text.startswith(("What cost most", "Nothing cost")) for text in said) == 1
+    assert sum(" of 15 " in text for text in said) == 3
+
+
+@pytest.mark.meta
+def test_all_words_are_said_somewhere() -> None:
+    worst = [
+        ({}, {"nothing-lost", "score", "safety", "component", "predictions", "prediction", "timeline", "row"}),
+        ({"new_wait": 60}, {"weakest"}),
+        ({"overfull": True}, {"most-safety"}),
+        ({"bad": Fraction(1, 5)}, {"bad", "most-bad"}),
+        ({"retention": Fraction(1, 5)}, {"forgotten", "most-forgotten"}),
+        ({"ooms": 1}, {"crashed", "most-crashed"}),
+        ({"bad": Fraction(26, 100)}, {"broken", "most-broken"}),
+        ({"queued": 99}, {"left", "most-left"}),
+    ]
+    said = {"practice"}
+    for change, codes in worst:
+        found = {line.code for line in lines(replace(BEST, **change))}  # type: ignore[arg-type]
+        assert codes <= found, change
+        said |= found
+    assert said == set(WORDS)
+    assert lines(BEST, unseen=False)[0].code == "practice"

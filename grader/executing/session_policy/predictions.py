@@ -22,7 +22,7 @@ class Foretold:
 
 
 FORETOLD = (
-    Foretold("overflow_turn", "turn at which an average history reaches the context limit", ""),
+    Foretold("overflow_turn", "turn at which a session outgrows context_limit, in the mean over those that do", ""),
     Foretold("resident_sessions", "sessions with a cache on the GPU at once, in the mean", ""),
     Foretold("new_wait_p99_s", "p99 wait of new sessions for their first token", "s"),
 )

@@ -101,15 +101,15 @@ class Component:
 SAFETY = 20
 COMPONENTS = (
     Component(
-        "new_wait", "new sessions: p99 wait to the first token", 25, Curve(Fraction(2), Fraction(60), logarithmic=True),
+        "new_wait", "p99 wait of new sessions for a token", 25, Curve(Fraction(2), Fraction(60), logarithmic=True),
         "s",
     ),
     Component(
-        "returning_ttft", "later turns: p99 time to first token", 15,
+        "returning_ttft", "p99 time to first token of later turns", 15,
         Curve(Fraction(1), Fraction(30), logarithmic=True), "s",
     ),
-    Component("redone", "GPU time spent on recomputing and summaries", 15, Curve(Fraction(1, 50), Fraction(2, 5)), "%"),
-    Component("fairness", "fairness: Jain index over the sessions", 15, Curve(Fraction(19, 20), Fraction(3, 5)), "1"),
+    Component("redone", "GPU time for recomputing and summaries", 15, Curve(Fraction(1, 50), Fraction(2, 5)), "%"),
+    Component("fairness", "fairness over sessions (Jain index)", 15, Curve(Fraction(19, 20), Fraction(3, 5)), "1"),
     Component("retention", "history that a turn still has", 10, Curve(Fraction(19, 20), Fraction(2, 5)), "%"),
 )  # fmt: skip
 
