@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -97,7 +98,7 @@ def test_what_holds_for_everything_earns_nothing(text: str) -> None:
     [
         ("kv(2*c) == 4*kv(c)", KV, "At c = 1, L = 1, b = 1, kv(2*c) == 4*kv(c) becomes 4 == 8."),
         ("kv(c) >= 2", KV, "At c = 1, L = 1, b = 0.5, kv(c) >= 2 becomes 1 >= 2."),
-        ("kv(c) < 5000000", KV, "kv(c) < 5000000 becomes"),
+        ("kv(c) < 5000000", KV, "At c = 1, L = 55859, b = 244, kv(c) < 5000000 becomes 27259192 < 5000000."),
         ("fits(2*c) == fits(c)/2", FITS, "At c = 1, M = 1, fits(2*c) == fits(c)/2 becomes 0 == 0.5."),
         ("fits(c) > 0", FITS, "At c = 1, M = 0, fits(c) > 0 becomes 0 > 0."),
         ("0 <= fits(c) < fits(c, M=M + 1)", FITS, "At c = 2, M = 0, 0 <= fits(c) < fits(c, M=M + 1) becomes 0 < 0."),
@@ -118,6 +119,7 @@ def test_every_right_way_counts() -> None:
     )
     assert codes(judged("blocks(c) <= 2*c", odd)) == ["kills-none"]
     assert codes(judged("blocks(p) == 1", odd)) == ["property-broken"]
+    assert codes(judged("blocks(c/2, p=1) == c/2", replace(odd, right=("ceil(c/p)",)))) == ["kills-none"]
     assert (
         judged("blocks(p) == 1", WHOLES, Function("f", {"c": WHOLE, "p": WHOLE}, ("c",), (Mutant("p", "p"),))).score
         == 0
@@ -167,13 +169,13 @@ def test_a_record_without_functions_is_refused() -> None:
 
 
 RIGHT = [
-    *("kv(2*c) == 2*kv(c)", "kv(c, L=2*L) == 2*kv(c)", "kv(c + 1) > kv(c)", "kv(c, b=b + x) >= kv(c, b=x)"),
-    *("kv(c) == kv(c)", "kv(c, L=1, b=1) == 2*c", "kv(c, L=x) == kv(x, L=c)"),
+    *("kv(2*c) == 2*kv(c)", "kv(c, L=2*L) == 2*kv(c)", "kv(c + 1) > kv(c)"),
+    *("kv(c) == kv(c)", "kv(c, L=1, b=1) == 2*c"),
 ]
 
 
 @pytest.mark.law
-@given(st.lists(st.sampled_from(RIGHT), min_size=1, max_size=3), st.sampled_from(RIGHT))
+@given(st.sets(st.sampled_from(RIGHT), min_size=1, max_size=2).map(sorted), st.sampled_from(RIGHT))
 def test_one_more_right_comparison_never_tells_less_apart(several: list[str], more: str) -> None:
     before, together = kills(" and ".join(several)), kills(" and ".join([*several, more]))
     assert max(before, kills(more)) <= together <= before + kills(more)
@@ -189,8 +191,14 @@ SIDE = st.sampled_from(
 )
 
 
+@cache
+def plain_way(way: str) -> Callable[..., Fraction]:
+    found: Callable[..., Fraction] = eval(f"lambda c, L, b: {way.replace('^', '**')}")  # noqa: S307  of this file
+    return found
+
+
 def plain_kv(way: str, c: Any, L: Any, b: Any) -> Fraction:  # noqa: N803  the letters of the question
-    return Fraction(eval(way.replace("^", "**"), {}, {"c": Fraction(c), "L": L, "b": b}))  # noqa: S307  of this file
+    return Fraction(plain_way(way)(Fraction(c), L, b))
 
 
 def plain_side(side: str, way: str, c: int, L: int, b: int, x: int) -> Fraction:  # noqa: N803
@@ -213,7 +221,7 @@ def test_verdicts_are_those_of_plain_arithmetic(left: str, relation: str, right:
     def holds(way: str) -> bool:
         return all(
             {"==": a == b, "<=": a <= b, "<": a < b, "!=": a != b}[relation]
-            for point in product((1, 2, 3, 4), repeat=4)
+            for point in product((1, 2, 4), repeat=4)
             for a, b in [(plain_side(left, way, *point), plain_side(right, way, *point))]
         )
 

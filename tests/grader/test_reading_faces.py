@@ -41,6 +41,7 @@ def agreement(key: str, yours: str) -> Faces:
         ("L*H", "L*H*V^2", ("V = 1",)),
         ("ceil(L/K) + V", "L/K + V", ("K = 1", "L = 0", "L = K")),
         ("max(L, H)", "L", ("H = 0", "L = H", "H = 1")),
+        ("max(L, H) + V", "H + V", ("L = 0", "L = 1", "L = H")),
         ("2*L", "3*L", ()),
         ("L*H", "L + H", ()),
         ("sqrt(L)", "L", ()),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cache
+from itertools import combinations
 
 import pytest
 
@@ -89,11 +90,12 @@ def differ(function: Function, one: str, other: str) -> bool:
 
 
 @pytest.mark.parametrize("part", ALL)
-def test_right_ways_agree_and_wrong_ones_do_not(part: Part) -> None:
+def test_right_ways_agree_and_wrong_ones_differ_from_them_and_from_each_other(part: Part) -> None:
     for function in part.functions:
         assert len(function.right) > 1
         assert not any(differ(function, function.right[0], other) for other in function.right)
-        assert all(differ(function, function.right[0], mutant.expression) for mutant in function.mutants)
+        ways = [function.right[0], *(mutant.expression for mutant in function.mutants)]
+        assert all(differ(function, one, other) for one, other in combinations(ways, 2))
         assert all(mutant.sentence.endswith(".") for mutant in function.mutants)
 
 
