@@ -24,7 +24,7 @@ def _six() -> tuple[Objective, ...]:
         (
             "memory",
             "weights, caches and activations on GPUs",
-            "gpu-count kv-eviction memory-partition parameter-count session-growth weight-memory",
+            "admission gpu-count kv-eviction memory-partition parameter-count session-growth weight-memory",
         ),
         ("first-token", "the time to it, as the prompt grows", "ttft"),
     )

@@ -14,10 +14,14 @@ from grader.case import CaseAsk
 from grader.executing.batching_makespans import makespans
 from grader.executing.eviction_misses import misses
 from grader.judging import judge
+from problems import admission
 from problems import batching_counterexample as batching
 from problems import eviction_counterexample as eviction
+from problems import lru_trace as lru
 from problems import makespan as batches
+from problems import memory_alert as alert
 from problems import padding_waste as padding
+from problems import smallest_failing_batch as failing
 from tests.problems.seeds import exercises
 
 pytestmark = pytest.mark.law
@@ -189,3 +193,189 @@ def test_the_makespans_are_those_of_list_scheduling() -> None:
         static = sum(max(cut[start : start + number]) for start in range(0, len(cut), number))
         assert [int(k or 0) for k in key[:2]] == [static, places(jobs, number)], exercise.id
         assert Fraction(key[2] or 0) == Fraction(static, places(jobs, number)), exercise.id
+
+
+# A trace on an LRU cache
+
+
+def test_the_trace_of_the_chapter_on_ten_blocks() -> None:
+    """F29: a4 b3 c2 a4 d3 e2. What evicts the largest, or the entry used last, ends like first in, first out."""
+    used = (("a", 4), ("b", 3), ("c", 2), ("a", 4), ("d", 3), ("e", 2))
+    case = lru.Accesses(used, 10, 5)
+    assert lru.RESIDENT.key(case) == ("a", "d", "e")
+    assert lru.EVICTED.key(case) == ("b", "c")
+    wrong = {
+        "first-in-first-out": tuple("bcde"),
+        "most-recent-first": tuple("bcde"),
+        "largest-first": tuple("bcde"),
+        "last-in-first-out": tuple("abe"),
+        "nothing-evicted": tuple("abcde"),
+    }
+    assert {slug: value(lru.RESIDENT, case, slug) for slug in wrong} == wrong
+
+
+def test_evicting_one_entry_only_is_told_apart_where_two_must_go() -> None:
+    case = lru.Accesses((("a", 2), ("b", 2), ("c", 2), ("a", 2), ("d", 4)), 6, 4)
+    assert (lru.EVICTED.key(case), value(lru.EVICTED, case, "one-eviction-each")) == (("b", "c"), ("b",))
+
+
+def recency(trace: Sequence[tuple[str, int]], capacity: int) -> tuple[list[str], list[str], int]:
+    """Evict by the time of the last use, from a table of who is there."""
+    held: dict[str, tuple[int, int]] = {}
+    evicted, hits = [], 0
+    for now, (name, blocks) in enumerate(trace):
+        hits += name in held
+        if blocks > capacity:
+            continue
+        while blocks + sum(size for other, (_, size) in held.items() if other != name) > capacity:
+            oldest = min((other for other in held if other != name), key=lambda other: held[other][0])
+            evicted.append(oldest)
+            del held[oldest]
+        held[name] = (now, blocks)
+    return evicted, sorted(held), hits
+
+
+def test_traces_end_as_those_that_are_followed_by_hand() -> None:
+    for exercise in exercises("lru-trace"):
+        used = re.search(r"takes: ([a-f0-9 ,]+)\.", exercise.statement)
+        assert used
+        trace = [(pair.split()[0], int(pair.split()[1])) for pair in used[1].split(", ")]
+        numbers = [int(number) for number in re.findall(r"\d+", exercise.parts[0].question)]
+        keys = [part.key for part in exercise.parts]
+        if len(keys) == 1:
+            enough = [
+                capacity
+                for capacity in range(max(blocks for _, blocks in trace), 60)
+                if len(trace) - recency(trace, capacity)[2] <= numbers[0]
+            ]
+            assert keys == [str(enough[0]) if enough else None], exercise.id
+            continue
+        evicted, left, hits = recency(trace, numbers[0])
+        assert keys[:2] == [",".join(evicted), ",".join(left)], exercise.id
+        assert Fraction(keys[2] or 0) == Fraction(hits, len(trace)), exercise.id
+
+
+# Admission
+
+
+def test_the_requests_of_the_chapter_in_a_budget_of_a_hundred() -> None:
+    """F27: (30, 20, 10), (25, 15, 5), (20, 20, 5), (5, 5, 2)."""
+    case = admission.Waiting(((30, 20, 10), (25, 15, 5), (20, 20, 5), (5, 5, 2)), 100, 2048)
+    assert admission.ADMITTED.key(case) == ("a", "b", "d")
+    wrong = {
+        "prompt-only": tuple("abcd"),
+        "output-known": tuple("abc"),
+        "output-only": tuple("abcd"),
+        "exact-fit-refused": tuple("ab"),
+        "stops-at-the-first": tuple("ab"),
+    }
+    assert {slug: value(admission.ADMITTED, case, slug) for slug in wrong} == wrong
+    assert (admission.RESERVED.key(case), admission.FOR_ALL.key(case), admission.LARGEST.key(case)) == (100, 140, None)
+
+
+def test_who_is_let_in_is_what_a_running_sum_says() -> None:
+    for exercise in exercises("admission"):
+        text = exercise.statement.replace(",", "")
+        found = re.search(r"budget of (\d+) tokens and the context window of its model is (\d+)", text)
+        assert found
+        budget, window = int(found[1]), int(found[2])
+        told = re.findall(r"([a-h]): prompt (\d+) max_tokens (\d+)", text)
+        needs = {name: int(prompt) + int(most) for name, prompt, most in told}
+        held, let_in = 0, []
+        before = {}
+        for name, need in needs.items():
+            before[name] = held
+            if need <= window and held + need <= budget:
+                held += need
+                let_in.append(name)
+        keys = [part.key for part in exercise.parts]
+        if exercise.parts[0].asks == "admitted":
+            assert keys == [",".join(let_in), str(held)], exercise.id
+        elif exercise.parts[0].asks == "budget":
+            fits = max(needs.values()) <= window
+            assert keys == [str(sum(needs.values())) if fits else None], exercise.id
+        else:
+            asked = re.search(r"request ([a-h]) ", exercise.parts[0].question)
+            assert asked
+            prompt = next(int(p) for name, p, _ in told if name == asked[1])
+            tried = [m for m in range(1, 9000) if prompt + m <= window and before[asked[1]] + prompt + m <= budget]
+            assert keys == [str(max(tried)) if tried else None], exercise.id
+
+
+# The alert
+
+
+def test_the_alert_of_the_chapter() -> None:
+    """F28: 54 GB of budget on 80 GB, weights of 14 GB; 108,000 tokens mix GB with KiB (0.0.C)."""
+    budget, total, weights = 54, 80, 14
+    case = alert.Server("llama-2-7b", "a100-80gb", 8, 4, 90, ())
+    scale = Fraction(9, 10)
+    assert alert.THRESHOLD.key(case) == scale * (total - Fraction(135, 10) - 8 - 4)
+    assert value(alert.THRESHOLD, case, "share-of-the-gpu") == scale * total == 72
+    assert scale * budget == Fraction(486, 10)
+    assert scale * (total - weights) == Fraction(594, 10)
+    assert value(alert.THRESHOLD, case, "other-share") == Fraction(8, 10) * Fraction(545, 10)
+    assert value(alert.TOKENS, case, "thousands-for-1024") == -(-9 * 54_500_000_000 // (10 * 512_000))
+
+
+def test_thresholds_and_minutes_are_those_of_plain_arithmetic() -> None:
+    for exercise in exercises("memory-alert"):
+        memory, weights, activations, margin = (Fraction(given.value) for given in exercise.givens)
+        share = re.search(r"takes (\d+) % of", exercise.statement)
+        assert share
+        threshold = (memory - weights - activations - margin) * int(share[1]) / 100
+        keys = [part.key for part in exercise.parts]
+        if len(keys) == 2:
+            kib = int(exercise.parts[1].givens[0].value)
+            tokens = int(keys[1] or 0)
+            assert Fraction(keys[0] or 0) == threshold, exercise.id
+            assert (tokens - 1) * kib * 1024 < threshold * 10**9 <= tokens * kib * 1024, exercise.id
+            continue
+        read = re.search(r"take ([\d., ]+) GB", exercise.parts[0].question)
+        assert read
+        over = [n for n, reading in enumerate(read[1].split(", "), 1) if Fraction(reading) >= threshold]
+        assert keys == [str(over[0]) if over else None], exercise.id
+
+
+def test_exactly_the_share_is_enough() -> None:
+    """I81: equality fires."""
+    case = alert.Server("llama-2-7b", "a100-80gb", 8, 4, 90, (4000, 4904, 4905, 4906))
+    assert alert.FIRST.key(case) == 3
+    assert value(alert.FIRST, case, "strictly-over") == 4
+
+
+# The batch that fails
+
+
+def test_the_documents_of_the_chapter() -> None:
+    """F40: 102,996 tokens, documents of up to 8,000; the usual 5,000 and the mean 5,200 lead to 21 and 20."""
+    case = failing.Documents(102_996, 5000, 5200, 8000, 0, 16, 4, (100,) * 4)
+    assert failing.SMALLEST.key(case) == 13
+    assert value(failing.SMALLEST, case, "largest-that-fits") == 12
+    assert value(failing.SMALLEST, case, "full-batch") == 16
+    more = failing.Documents(102_996, 5000, 5200, 8000, 0, 32, 4, (100,) * 4)
+    assert [value(failing.SMALLEST, more, slug) for slug in ("typical-length", "padding-ignored")] == [21, 20]
+
+
+def test_batches_fail_where_padding_and_outputs_take_them_over_the_budget() -> None:
+    for exercise in exercises("smallest-failing-batch"):
+        (part,) = exercise.parts
+        text, question = exercise.statement.replace(",", ""), part.question
+        found = re.search(r"budget of (\d+) tokens.* up to (\d+) output", text)
+        assert found
+        budget, output = int(found[1]), int(found[2])
+        if part.asks == "batch":
+            numbers = [int(n.replace(",", "")) for n in re.findall(r"[\d,]*\d", question)]
+            longest, most = numbers[2], numbers[3]
+            failing_sizes = [n for n in range(1, most + 1) if sum([longest + output] * n) > budget]
+            assert part.key == (str(failing_sizes[0]) if failing_sizes else None), exercise.id
+        elif part.asks == "length":
+            size = int(re.findall(r"\d+", question)[0])
+            assert size * (int(part.key or 0) + output) <= budget < size * (int(part.key or 0) + 1 + output)
+        else:
+            listed = re.search(r"Documents of ([\d, ]+) tokens are cut into batches of (\d+)", question)
+            assert listed
+            lengths, size = [int(n.replace(",", "")) for n in listed[1].split(", ")], int(listed[2])
+            cut = [lengths[start : start + size] for start in range(0, len(lengths), size)]
+            failed = [n for n, batch in enumerate(cut, 1) if sum(max(batch) + output for _ in batch) > budget]
+            assert part.key == (str(failed[0]) if failed else None), exercise.id
