@@ -152,8 +152,8 @@ def fields_for(window: int = WINDOW) -> tuple[Field, ...]:
             "reserve",
             Choice(Book),
             Book.TURN,
-            "what a turn books before its prefill: nothing; history and message; these and the longest reply; "
-            "the whole window",
+            "what a turn books before its prefill: nothing, and then no room is asked for either; history and message; "
+            "these and the longest reply; the whole window",
         ),
         Field("window_hold", Flag(), default=False, meaning="keep the booking while the session is idle"),
         Field(

@@ -120,13 +120,19 @@ def opened(policy: SessionPolicy, circumstances: Circumstances, seed: int, *, bu
     return engine, desk
 
 
-def play(policy: SessionPolicy, circumstances: Circumstances, seed: int) -> Played:
+def play(policy: SessionPolicy, circumstances: Circumstances, seed: int, *, bulk: bool = True) -> Played:
     """Play one seed to its end, and measure.
+
+    Args:
+        policy: the policy.
+        circumstances: what it has to cope with.
+        seed: decides who comes and what is said.
+        bulk: take many iterations at once.
 
     Raises:
         PolicyRefused: the policy is not allowed in these circumstances.
     """
-    engine, desk = opened(policy, circumstances, seed)
+    engine, desk = opened(policy, circumstances, seed, bulk=bulk)
     second = NANOSECONDS * engine.scale
     warm, end = circumstances.warm_up * second, circumstances.seconds * second
     timeline: list[Look] = []

@@ -41,7 +41,7 @@ def allowed(field: Field) -> st.SearchStrategy[Any]:
 @st.composite
 def policies(draw: st.DrawFn, window: int = WINDOW, **given: st.SearchStrategy[Any]) -> SessionPolicy:
     """Draw a policy that is allowed, some fields of it as they are given."""
-    values = {field.name: draw(given.get(field.name) or allowed(field)) for field in fields_for(window)}
+    values = {field.name: draw(given.get(field.name, allowed(field))) for field in fields_for(window)}
     room = values["context_limit"] - MARGIN
     values["summary"] = max(min(values["summary"], room), 1 if values["context"] == "summarise" else 0)
     if room < values["summary"]:
