@@ -48,11 +48,16 @@ peers: .venv-peers/.made ## Hold public packages against the laws, beside each o
 	@$(PEERS)/python -W ignore examples/candidates/run.py
 	@$(PEERS)/python -W ignore -c "import os; from bench import peers; print(peers.run(), flush=True); os._exit(0)"
 
-certify: .venv/.runtime ## Compute the certificate of every family again
+certify: .venv/.runtime ## Compute the certificate of every family again, and what practice chooses by
 	@$(BIN)/python -m grader.certify
+	@$(BIN)/python -m grader.practising
 
-diagnose: .venv/.test ## Diagnose every row of a table of published numbers: make diagnose TABLE=FILE
+TABLE ?= tests/data/mistakes.tsv
+
+diagnose: .venv/.test ## Diagnose published numbers, the same typed in as answers, and simulated learners: TABLE=FILE
 	@$(BIN)/python tests/diagnose_table.py $(TABLE)
+	@echo; $(BIN)/python tests/diagnose_answers.py $(TABLE)
+	@echo; $(BIN)/python tests/diagnose_learners.py
 
 pages: .venv/.runtime ## Write the pages that are made from the laws
 	@$(BIN)/python -m spec.handbook > .page && mv .page spec/README.md

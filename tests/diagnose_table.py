@@ -267,7 +267,7 @@ def _became(row: dict[str, str], said: dict[str, object]) -> str:
         return "wrong called right"
     if not said["explanations"]:
         return "not named"
-    wanted = [_slips(part) for part in row["cause"].lower().split("+")]
+    wanted = [slips(part) for part in row["cause"].lower().split("+")]
     for explanation in said["explanations"]:  # type: ignore[attr-defined]
         named = set(explanation["slips"])
         if all(slips & named for slips in wanted):
@@ -275,7 +275,7 @@ def _became(row: dict[str, str], said: dict[str, object]) -> str:
     return "wrongly named"
 
 
-def _slips(part: str) -> set[str]:
+def slips(part: str) -> set[str]:
     """Return the slips that say the same as a phrase; none for a phrase that is not listed, which nothing names."""
     return next((slips for cause, slips in CAUSES.items() if part.strip().startswith(cause)), set())
 

@@ -36,12 +36,13 @@ def explained(exercise: Exercise, part: Part, judged: Judgement) -> Judgement:
         return judged
     from grader.diagnosing.published import Published
 
-    search, factor = _search(exercise, part)
-    value, typed = Fraction(judged.value) * factor, _literal(judged.reading)
+    typed = _literal(judged.reading)
     found: tuple[Explanation, ...] = ()
     for last in _last_digits(typed):
-        half = abs(value * last / Fraction(typed)) / 2
-        found = found or search.explain([Published(value, half, part.unit, half)], Fraction(0))
+        for search, factor in _searches(exercise, part):
+            value = Fraction(judged.value) * factor
+            half = abs(value * last / Fraction(typed)) / 2
+            found = found or search.explain([Published(value, half, part.unit, half)], Fraction(0))
     return replace(judged, diagnoses=tuple(_diagnosis(explanation.faults) for explanation in found))
 
 
@@ -64,8 +65,25 @@ def _literal(reading: str) -> str:
     return first if first.replace(".", "", 1).isdigit() else ""
 
 
+def _searches(exercise: Exercise, part: Part) -> Iterator[tuple[Search, Exact]]:
+    """Give the searches for what goes wrong: among the slips of an exercise, then among those of published numbers.
+
+    With each comes how many units of its quantity one of the answer is.
+    """
+    from grader.diagnosing.faults import faults
+    from grader.diagnosing.search import Search
+    from grader.menu import quantities_by_name
+
+    search, factor = _search(exercise, part)
+    yield search, factor
+    units = {given.name: given.unit for given in (*exercise.givens, *part.givens)}
+    goal = quantities_by_name()[part.asks]
+    published = faults(goal, search.steps, search.values, units, part.unit or goal.unit.name)
+    yield Search(part.asks, search.steps, search.values, published), factor
+
+
 def _search(exercise: Exercise, part: Part) -> tuple[Search, Exact]:
-    """Return the search for what goes wrong in a part, and how many units of its quantity one of the answer is."""
+    """Return the search among the slips of an exercise."""
     from grader.diagnosing.search import Search
     from grader.menu import quantities_by_name
     from spec.chain import Link
