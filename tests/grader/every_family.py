@@ -56,9 +56,7 @@ def hidden(exercise: Exercise) -> set[str]:
     found = {f"{exercise.family}@", str(exercise.seed) if exercise.seed else ""}
     for part in exercise.parts:
         found |= {part.reason, *(slip.sentence for slip in part.slips)}
-        found |= {
-            slip.slip for slip in part.slips if slip.slip not in shown
-        }  # it may be a word of the story
+        found |= {slip.slip for slip in part.slips if slip.slip not in shown}  # it may be a word of the story
         found |= {text for text in (answer(part), part.key or "") if len(text) > 3 and text not in shown}
     return found - {"", "none"}
 
