@@ -49,9 +49,9 @@ def command(name: str | None, ledger: str | None, student: str | None) -> None:
 
     The rule: an objective is mastered when four of its last five questions were right with the first answer and without
     help. Next comes the objective of which most is missing, the more so the longer ago it was practised. Of its
-    families comes one that shows a slip which you made and have not avoided since; else one that you have not met; else
-    the one that can show most slips not yet tested on you. Of its draws comes the one that shows most of them, and none
-    comes twice.
+    families comes one that shows a slip which you made and have not avoided since; else one that is new to you, or that
+    you met long ago, and that can show most slips not yet tested on you. Of its draws comes the one that shows most of
+    them, and none comes twice.
     """
     from grader.practising import OBJECTIVES, UnknownObjective, families, found
 

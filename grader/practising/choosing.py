@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from fractions import Fraction
 from itertools import count, islice
 
@@ -14,7 +15,7 @@ from grader.practising.objectives import Objective
 from grader.practising.showing import shown
 from grader.practising.table import Entry
 
-CANDIDATES = 40
+CANDIDATES = 40  # draws that are looked at, at most
 FIRST_SEED = 1
 
 
@@ -39,9 +40,10 @@ def _need(known: History, families: list[str]) -> Fraction:
     return (LAST + 1 - known.standing(families).right) * known.since(families)
 
 
-def _use(known: History, slug: str, entry: Entry) -> tuple[bool, bool, int, int]:
-    met = known.met(slug)
-    return bool(entry.slips & known.made), not met, len(entry.slips - known.tested), known.since([slug])
+def _use(known: History, slug: str, entry: Entry) -> tuple[bool, bool, int]:
+    untested = len(entry.slips - known.tested)
+    new = bool(untested) and not known.met(slug)
+    return bool(entry.slips & known.made), new, (1 + untested) * known.since([slug])
 
 
 def pose_next(
@@ -55,43 +57,44 @@ def pose_next(
     """
     objectives = tuple(objectives)
     while (slug := choose(known, by, objectives)) is not None:
-        exercise = draw(known, slug)
+        exercise = draw(known, slug, by[slug])
         if ledger.pose(student, exercise):
             return exercise
         known = history(ledger, student)  # another terminal posed this one just now
     return None
 
 
-def draw(known: History, slug: str) -> Exercise:
+def draw(known: History, slug: str, entry: Entry) -> Exercise:
     """Draw the exercise of a family that the learner needs, which they have not met.
 
     Raises:
         Undrawable: none can be drawn.
     """
+    from grader.posing import Undrawable
+
     asked = {_text(row.exercise) for row in known.posed if row.family == slug}
-    candidates = list(_candidates(known, slug))
-    return max(candidates, key=lambda each: (_text(each) not in asked, *_worth(known, each)))
+    best, worth = None, (False, -1, -1)
+    most = (True, len(entry.slips & known.made), len(entry.slips - known.tested))
+    for exercise in _candidates(known, slug):
+        slips = shown(exercise)
+        found = (_text(exercise) not in asked, len(slips & known.made), len(slips - known.tested))
+        if found > worth:
+            best, worth = exercise, found
+        if worth >= most:
+            break
+    if best is None:
+        raise Undrawable(slug, FIRST_SEED, "every draw was met or makes no exercise")
+    return best
 
 
 def _candidates(known: History, slug: str) -> Iterator[Exercise]:
+    """Give the next draws that the learner has not met."""
     from grader.posing import Undrawable
 
     of, met = family(slug), known.met(slug)
-    seeds = islice((seed for seed in count(FIRST_SEED) if seed not in met), CANDIDATES)
-    drawn, last = 0, None
-    for seed in seeds:
-        try:
+    for seed in islice((seed for seed in count(FIRST_SEED) if seed not in met), CANDIDATES):
+        with suppress(Undrawable):
             yield of.pose(slug, seed)
-            drawn += 1
-        except Undrawable as error:
-            last = error
-    if not drawn and last is not None:
-        raise last
-
-
-def _worth(known: History, exercise: Exercise) -> tuple[int, int]:
-    slips = shown(exercise)
-    return len(slips & known.made), len(slips - known.tested)
 
 
 def _text(exercise: Exercise) -> tuple[object, ...]:

@@ -1,13 +1,14 @@
 """What there is to choose from: of each family its objective, and the slips that its draws show.
 
-`python -m grader.practising` writes `families.toml`. An entry counts only as long as the file of its family is
-the one it was made from; a family without such an entry is loaded and looked at, which takes longer and says the same.
+`python -m grader.practising` writes `families.toml`. An entry counts only as long as the file of its family is the one
+it was made from; a family without such an entry is loaded for its objective, and nothing is known of its slips.
 """
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,7 +32,7 @@ class Entry:
     Attributes:
         objective: as in its file.
         preset: it is an exercise printed in the chapter, with one draw.
-        slips: what some of its draws show.
+        slips: what some of its draws show; none are known of a family that the table does not know.
     """
 
     objective: str
@@ -46,7 +47,7 @@ def families() -> dict[str, Entry]:
     for slug in slugs():
         kept = stored.get(slug)
         if kept is None or kept["source"] != source(slug):
-            found[slug] = looked_at(slug, DRAWS)
+            found[slug] = Entry(family(slug).objective, family(slug).preset, frozenset())
         else:
             found[slug] = Entry(kept["objective"], kept["preset"], frozenset(kept["slips"]))
     return found
@@ -61,17 +62,15 @@ def source(slug: str) -> str:
 
 
 def looked_at(slug: str, draws: int) -> Entry:
-    """Load a family and look at its first draws."""
+    """Load a family and look at its first draws; at none of one that is not drawn, or whose answers are run."""
     from grader.posing import Undrawable
 
     of = family(slug)
     slips: set[str] = set()
-    seeds = (0,) if of.preset else range(1, draws + 1)
-    for seed in seeds if READ.intersection(of.kinds) else ():
-        try:
-            slips |= shown(of.pose(slug, seed))
-        except Undrawable:
-            continue
+    if not of.preset and READ.intersection(of.kinds):
+        for seed in range(1, draws + 1):
+            with suppress(Undrawable):
+                slips |= shown(of.pose(slug, seed))
     return Entry(of.objective, of.preset, frozenset(slips))
 
 

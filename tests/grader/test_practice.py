@@ -39,6 +39,7 @@ pytestmark = pytest.mark.law
 
 FEW = 5  # exercises within which a slip is to be met
 ADA = "ada"
+NOTHING = Entry("ttft", preset=False, slips=frozenset())
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +118,7 @@ def test_the_table_says_what_the_families_do(by: dict[str, Entry]) -> None:
     # `python -m grader.practising` writes it anew.
     assert list(by) == slugs()
     for slug, entry in by.items():
-        seen = table.looked_at(slug, 3)
+        seen = table.looked_at(slug, 3 if entry.slips else 0)
         assert (entry.objective, entry.preset) == (seen.objective, seen.preset)
         assert seen.slips <= entry.slips
 
@@ -133,41 +134,73 @@ def test_the_table_is_read_back_as_it_was_written(tmp_path: Path, monkeypatch: p
 
 
 def test_an_entry_of_another_state_of_the_family_is_not_believed(
-    by: dict[str, Entry], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wrong = {slug: Entry("flying", preset=True, slips=frozenset()) for slug in slugs()}
     text = table.text(wrong.items())
     monkeypatch.setattr(table, "TABLE", tmp_path / "families.toml")
     monkeypatch.setattr(table, "slugs", lambda: ["ttft"])
     table.TABLE.write_text(text.replace(table.source("ttft"), "0"), encoding="utf-8")
-    assert families() == {"ttft": by["ttft"]}
+    assert families() == {"ttft": NOTHING}
 
 
-def narrow() -> list[str]:
-    return sorted({of.objective for of in map(family, slugs()) if not of.preset})
+def narrow() -> list[Objective]:
+    """Give the objectives that families have as their own."""
+    names = {of.objective for of in map(family, slugs()) if not of.preset}
+    return [Objective(name, "", frozenset({name})) for name in sorted(names)]
 
 
-@pytest.mark.parametrize("name", narrow())
-def test_whoever_makes_one_slip_meets_an_exercise_that_names_it_within_a_few(
-    name: str, by: dict[str, Entry], ledger: Ledger, tmp_path: Path
+@pytest.fixture(scope="module")
+def met(by: dict[str, Entry], tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Exercise]]:
+    """Give the first exercises that are met in each objective by whoever makes one slip, until the slip applies."""
+    found: dict[str, list[Exercise]] = {}
+    for of in narrow():
+        with Ledger.open(tmp_path_factory.mktemp("ledger") / "ledger.sqlite") as ledger:
+            exercises = found.setdefault(of.name, [])
+            while len(exercises) < FEW:
+                exercise = pose_next(ledger, ADA, history(ledger, ADA), by, [of])
+                assert exercise is not None
+                exercises.append(exercise)
+                finish(ledger, exercise)
+    return found
+
+
+def test_whoever_makes_a_slip_meets_a_family_that_shows_it_within_a_few_exercises(
+    by: dict[str, Entry], met: dict[str, list[Exercise]]
 ) -> None:
-    of = Objective(name, "", frozenset({name}))
-    families_of = trained(by, of, drawn=True)
-    # Until the slip applies for the first time, all who make one slip answer alike: right.
-    met: list[Exercise] = []
-    for _ in range(max(FEW, len(families_of))):
-        exercise = pose_next(ledger, ADA, history(ledger, ADA), by, [of])
-        assert exercise is not None
-        met.append(exercise)
-        finish(ledger, exercise)
-    assert {exercise.family for exercise in met} == set(families_of)
-    alone = frozenset[str]().union(*map(shown, met[:FEW]))
-    for slip in sorted(frozenset[str]().union(*(by[slug].slips for slug in families_of)) - alone):
-        with Ledger.open(tmp_path / f"{slip}.sqlite") as own:
-            assert 0 < showing(own, by, slip, of) <= len(met), slip
+    missing = {}  # where there are more such families than exercises, each exercise is of another one
+    for of in narrow():
+        of_slips = {slug for slug in trained(by, of, drawn=True) if by[slug].slips}
+        seen = {exercise.family for exercise in met[of.name]} & of_slips
+        shown_by_them = frozenset[str]().union(*(by[slug].slips for slug in seen))
+        rest = frozenset[str]().union(*(by[slug].slips for slug in of_slips)) - shown_by_them
+        if rest and len(seen) < FEW:
+            missing[of.name] = rest
+    assert missing == {}
 
 
-@settings(max_examples=6)
+def test_three_of_four_slips_are_named_alone_within_a_few_exercises(
+    by: dict[str, Entry], met: dict[str, list[Exercise]]
+) -> None:
+    total = named = 0
+    for of in narrow():
+        slips = frozenset[str]().union(*(by[slug].slips for slug in trained(by, of, drawn=True)))
+        total += len(slips)
+        named += len(slips & frozenset[str]().union(*map(shown, met[of.name])))
+    assert 4 * named >= 3 * total
+
+
+@pytest.mark.parametrize("name", ["latency-target", "ttft"])
+def test_every_slip_of_a_family_is_told_to_whoever_makes_it_alone(
+    name: str, by: dict[str, Entry], tmp_path: Path
+) -> None:
+    alone = {name: by[name]}
+    for slip in by[name].slips:
+        with Ledger.open(tmp_path / f"{slip}.sqlite") as ledger:
+            assert 0 < showing(ledger, alone, slip, Objective(name, "", frozenset({name}))) <= FEW, slip
+
+
+@settings(max_examples=3)
 @given(data=st.data())
 def test_no_draw_comes_twice_and_none_of_the_chapter(
     data: st.DataObject, by: dict[str, Entry], tmp_path_factory: pytest.TempPathFactory
@@ -207,7 +240,7 @@ def test_the_next_exercise_shows_the_slip_that_was_made_until_it_is_avoided(
     assert slip not in history(ledger, ADA).made
 
 
-def test_a_family_that_shows_a_slip_made_comes_before_one_that_was_never_met() -> None:
+def test_a_family_that_shows_a_slip_made_comes_before_one_that_shows_more_untested_ones() -> None:
     by = {
         "aaa": Entry("ttft", preset=False, slips=frozenset({"other", "more"})),
         "bbb": Entry("ttft", preset=False, slips=frozenset({"mine"})),
@@ -226,7 +259,7 @@ def test_objectives_take_turns_and_the_weaker_one_comes_more_often(ledger: Ledge
         "littles-law": Entry("littles-law", preset=False, slips=frozenset()),
     }
     for _ in range(LAST):
-        finish(ledger, draw(history(ledger, ADA), "ttft"))
+        finish(ledger, draw(history(ledger, ADA), "ttft", NOTHING))
     posed = []
     for _ in range(12):
         exercise = pose_next(ledger, ADA, history(ledger, ADA), by, OBJECTIVES)
@@ -249,7 +282,7 @@ def test_an_exercise_met_under_another_seed_comes_again_only_where_there_is_no_o
     monkeypatch.setattr("grader.practising.choosing.family", lambda _: Two())
     drawn = []
     for _ in range(3):
-        drawn.append(draw(history(ledger, ADA), "ttft"))
+        drawn.append(draw(history(ledger, ADA), "ttft", NOTHING))
         finish(ledger, drawn[-1])
     assert {drawn[0].statement, drawn[1].statement} == {one.statement, other.statement}
     assert len({exercise.seed for exercise in drawn}) == 3
