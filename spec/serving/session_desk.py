@@ -281,7 +281,7 @@ class Desk(Admission):
         turn = session.saying
         session.raw += turn.message + turn.reply
         session.said += turn.message + turn.reply
-        following = next(session.script.turns, None)
+        following = next(session.ahead, None)
         if following is None:
             self._close(session, End.DONE)
             return

@@ -244,7 +244,7 @@ def _late(session: Session, engine: Engine) -> int:
         return 0
     last = session.turns[-1].job
     answered = last is not None and last.state is State.DONE  # what comes next is no turn yet
-    ahead = chain([session.saying] if answered else [], session.script.turns)
+    ahead = chain([session.saying] if answered else [], session.ahead)
     return sum(session.arrival + turn.due * engine.scale <= engine.now for turn in ahead)
 
 

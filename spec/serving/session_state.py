@@ -88,10 +88,11 @@ class Session:
         turns: of the conversation so far.
         let_in: it was let in once.
         saying: what the user says or will say next.
+        ahead: what comes after that.
     """
 
     __slots__ = (
-        "aged", "arrival", "booked", "cached", "covered", "end", "job", "let_in", "message", "raw", "said",
+        "aged", "ahead", "arrival", "booked", "cached", "covered", "end", "job", "let_in", "message", "raw", "said",
         "saying", "script", "stamp", "summary", "turns", "work",
     )  # fmt: skip
 
@@ -102,7 +103,8 @@ class Session:
         self.booked = self.aged = self.let_in = False
         self.job: Job | None = None
         self.work = Work.TURN
-        self.saying = next(script.turns)
+        self.ahead = iter(script.turns)
+        self.saying = next(self.ahead)
         self.message: Said | None = None
         self.turns: list[Turn] = []
 

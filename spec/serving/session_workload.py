@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
+from itertools import count, islice
 from typing import NamedTuple
 
 from spec.serving.draws import Lognormal, Uniform, exponential
@@ -19,6 +21,7 @@ MESSAGE = Lognormal(40, Fraction(4, 5), 5, 400)
 PASTE, PASTES_IN_100 = Uniform(800, 2500), 3
 REPLY_MEDIAN, REPLY_SIGMA, REPLY_LEAST = 160, Fraction(3, 5), 10
 THINK_LEAST, THINK_MEAN = 3 * NANOSECONDS, Fraction(22 * NANOSECONDS)
+RECENT = 4096  # users that are not drawn again for another policy
 EXPECTED = NANOSECONDS // 40  # a token: what a user plans with
 LONG, SHORT = 30 * MINUTE, Uniform(2 * MINUTE * NANOSECONDS, 6 * MINUTE * NANOSECONDS)
 
@@ -91,7 +94,22 @@ class Script:
 
     number: int
     arrival: int
-    turns: Iterator[Said]
+    turns: Iterable[Said]
+
+
+class Conversation:
+    """What is said, drawn when somebody comes to it, and kept for the next one who does."""
+
+    def __init__(self, source: Iterator[Said]) -> None:
+        self._source, self._drawn = source, list[Said]()
+
+    def __iter__(self) -> Iterator[Said]:
+        for place in count():
+            if place == len(self._drawn):
+                self._drawn += islice(self._source, 1)
+            if place == len(self._drawn):
+                return
+            yield self._drawn[place]
 
 
 def scripts(circumstances: Circumstances, seed: int) -> list[Script]:
@@ -101,15 +119,23 @@ def scripts(circumstances: Circumstances, seed: int) -> list[Script]:
     return [Script(number, arrival, turns(circumstances, seed, number)) for number, arrival in enumerate(arrivals)]
 
 
-def turns(circumstances: Circumstances, seed: int, number: int) -> Iterator[Said]:
+def turns(circumstances: Circumstances, seed: int, number: int) -> Iterable[Said]:
     """Give what a user says and what is answered: as much as the conversation has time for at the expected pace."""
+    return _conversation(circumstances.reply_limit, seed, number)
 
+
+@lru_cache(RECENT)
+def _conversation(reply_limit: int, seed: int, number: int) -> Conversation:
+    return Conversation(_drawn(reply_limit, seed, number))
+
+
+def _drawn(reply_limit: int, seed: int, number: int) -> Iterator[Said]:
     def stream(name: str) -> Stream:
         return Stream("sessions", name, seed, number)
 
     length, paste, think = stream("length"), stream("paste"), stream("think")
     messages, pastes = MESSAGE.draw(stream("message")), PASTE.draw(paste)
-    replies = Lognormal(REPLY_MEDIAN, REPLY_SIGMA, REPLY_LEAST, circumstances.reply_limit).draw(stream("reply"))
+    replies = Lognormal(REPLY_MEDIAN, REPLY_SIGMA, REPLY_LEAST, reply_limit).draw(stream("reply"))
     duration, due = next(SHORT.draw(length)) if length.below(2) else LONG * NANOSECONDS, 0
     while due <= duration:
         is_paste = paste.below(100) < PASTES_IN_100
