@@ -184,7 +184,7 @@ def _introduced(function: Named) -> str:
 def _hints(setting: Setting) -> tuple[str, ...]:
     first = setting.functions[0]
     return (
-        f"Change one argument of {first.name} and keep the others: every right way to write it answers that alike.",
+        f"Change one argument of {first.name} and keep the others. What does that do to every right value of it?",
         " ".join(clause.says for clause in setting.solution),
         f"This one is right, but not enough: {setting.weak}",
     )
@@ -203,8 +203,9 @@ def _latex(text: str) -> str:
     """The text of a property in LaTeX."""
     text = re.sub(r"\b(lambda)\b", r"\\lambda ", text)
     text = re.sub(r"\b([A-Za-z]{2,})(?=\()", r"\\operatorname{\1}", text)
+    text = re.sub(r"\b([A-Z]{2,})\b", r"\\mathrm{\1}", text)
     text = re.sub(r"\b([A-Za-z]+)_(\w+)", r"\1_{\2}", text)
-    for plain, tex in (("==", "="), ("<=", r"\le"), (">=", r"\ge"), ("*", r" \cdot "), (" and ", r" \quad ")):
+    for plain, tex in (("==", "="), ("<=", r"\le"), (">=", r"\ge"), ("*", r" \cdot "), (" and ", r" \text{ and } ")):
         text = text.replace(plain, tex)
     return text
 
