@@ -22,6 +22,13 @@ def in_service(v: Values) -> Any:
     return v["wait"] + prefill(v) + v["output"] / v["decode_rate"]
 
 
+def step(v: Values) -> Any:
+    heads = -(-int(v["kv_heads"]) // int(v["tensor_parallel"]))
+    token = 2 * v["layers"] * heads * v["head_dim"] * v["kv_width"]
+    read = v["weights"] / v["tensor_parallel"] + v["batch"] * v["context"] * token
+    return read / (v["bandwidth"] * v["achieved_mbu"])
+
+
 KEYS: dict[str, dict[str, Callable[[Values], Any]]] = {
     "capacity-chain": {
         "kv_budget": left,
@@ -34,5 +41,10 @@ KEYS: dict[str, dict[str, Callable[[Values], Any]]] = {
         "ttft": lambda v: v["wait"] + prefill(v),
         "service_time": in_service,
         "mean_concurrency": lambda v: v["arrival_rate"] * in_service(v),
+    },
+    "cost-chain": {
+        "decode_step_time": step,
+        "throughput": lambda v: v["batch"] / step(v),
+        "cost_per_token": lambda v: v["gpus"] * v["gpu_price"] * step(v) / v["batch"],  # the price is one for a second
     },
 }
