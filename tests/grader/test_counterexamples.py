@@ -159,8 +159,9 @@ def test_close_is_not_enough_and_both_measures_are_told() -> None:
 
 
 def test_none_is_an_answer() -> None:
-    for part in (batches(SORTED), accesses(CACHES)):
+    for part, example in ((batches(SORTED), "1,2,1,2"), (accesses(CACHES), "a,b,c,a,d,b")):
         assert judge(part, "none").verdict == "incorrect"
+        assert judge(part, example).verdict == "correct"
     never = PLAIN | {"order": "given", "padded": "yes"}
     assert judge(batches(never, None), "none").verdict == "correct"
     assert judge(accesses(CACHES, None), "impossible").verdict == "correct"

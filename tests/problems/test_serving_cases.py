@@ -145,6 +145,13 @@ def test_the_shares_that_are_given_are_those_of_the_batch_with_the_new_sequence(
         assert [str(n) for n in fit] == ([part.key] if part.key else []), exercise.id
 
 
+def test_a_sequence_as_long_as_the_longest_is_not_longer() -> None:
+    """100 and 200 tokens: with 200 more, one in six tokens is padding; with 300, a third is."""
+    as_long, longer = (padding.Batch(((1, 100), (1, 200)), share, share) for share in (Fraction(1, 6), Fraction(1, 3)))
+    assert (padding.LONGER.key(as_long), padding.LONGER.key(longer)) == (None, 300)
+    assert padding.SHORTER.key(as_long) is None
+
+
 # Static and continuous batching
 
 
