@@ -11,7 +11,6 @@ import click
 
 from grader.cli.output import Refused
 from grader.cli.submit import LONGEST, answer_text
-from grader.feedback import visible
 
 FILE = "@"  # before the name of a file
 
@@ -58,6 +57,8 @@ def _from_terminal(prompt: str) -> str:
 
 def _from_pipe(prompt: str, stdin: BinaryIO) -> str:
     """Read a line and print it behind the prompt, so that what is printed reads as a conversation."""
+    from grader.feedback import visible
+
     content = stdin.readline(LONGEST + 1)
     if not content:
         raise EOFError
