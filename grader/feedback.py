@@ -173,7 +173,7 @@ FINDINGS: Mapping[str, str] = {
 }  # fmt: skip
 
 _EVEN_WITH_SLIP = frozenset(
-    {"counterexample", "right-only-where", "right-where", "ambiguous-division", "labels", "no-value"}
+    {"counterexample", "ambiguous-division", "labels", "no-value"}
     | {code for code in FINDINGS if code.startswith("not-carried-")}
 )
 _VERDICTS = {CORRECT: "Correct.", PARTIAL: "Partly right.", INVALID: "Not read as an answer, so it does not count."}

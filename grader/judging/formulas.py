@@ -75,7 +75,7 @@ def _formula(part: Part, text: str, typed: str) -> Judgement:
     )
     if symbols_of:
         findings.append(_counterexample(compare.counterexample(key, yours, point)))
-        findings += _where_right(faces(key, yours))
+        findings += [] if diagnoses else _where_right(faces(key, yours))  # a slip says it better
     return Judgement(INCORRECT, ZERO, reading, diagnoses, tuple(findings), typed)
 
 

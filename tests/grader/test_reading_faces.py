@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -10,7 +11,7 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.exercise import Part
+from grader.exercise import Part, SlipValue
 from grader.feedback import message
 from grader.judging import judge
 from grader.reading import compare
@@ -101,12 +102,14 @@ def test_where_they_are_all_of_it_small_values_agree_nowhere_else(key: str, your
             assert exact(left, (*point, 1, 1)) != exact(right, (*point, 1, 1))
 
 
-def test_the_learner_is_told() -> None:
+def test_the_learner_is_told_where_no_slip_says_it_better() -> None:
     part = Part("a", "parameters", "?", "expression", "12*L*H^2 + 2*V*H", symbols=dict.fromkeys("LHV", "positive"))
     said = message(judge(part, "12 L H^2"), part)
     assert said.split("\n")[-2:] == [
         "Try L = 1, H = 1, V = 1: your formula gives 12, the right one 14.",
         "It is right only where V = 0.",
     ]
+    known = replace(part, slips=(SlipValue("half", "The embeddings are missing.", "12*L*H^2"),))
+    assert "right only where" not in message(judge(known, "12 L H^2"), known)
     part = Part("a", "blocks", "?", "expression", "ceil(n/p)", symbols=dict.fromkeys("np", "positive integers"))
     assert message(judge(part, "n/p"), part).endswith("It is right where n = p or p = 1, but not everywhere.")
