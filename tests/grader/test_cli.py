@@ -94,7 +94,7 @@ def desk(posed: Path, tmp_path: Path) -> Desk:
         ("14 GB", "correct", 1.0, 0, []),
         ("14", "correct", 1.0, 0, []),
         ("112 GB", "incorrect", 0.0, 1, ["bits-as-bytes"]),
-        ("13 GB", "incorrect", 0.0, 1, []),
+        ("12 GB", "incorrect", 0.0, 1, []),
         ("14 bananas", "invalid", 0.0, 2, []),
     ],
 )
