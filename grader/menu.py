@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache, cached_property, lru_cache
 from typing import Any
 
 from grader.amounts import Amount, amount
+from grader.exercise import exact
 from spec import catalog
 from spec.catalog import GPU, Model
 from spec.quantities import quantities
@@ -155,3 +157,16 @@ def weights_in_gb(draw: Draw) -> str:
         raise ValueError("the menu draws no model with a known number of parameters")
     tenths = (2 * draw.model.parameters + 5 * 10**7) // 10**8
     return f"{tenths // 10}.{tenths % 10} GB"
+
+
+def cache_of_a_token(draw: Draw) -> int:
+    """Give the KV cache of a token of the drawn model, two bytes an element."""
+    from spec.memory import kv_bytes_per_token
+
+    v = draw.values
+    return int(kv_bytes_per_token(layers=v["layers"], kv_heads=v["kv_heads"], head_dim=v["head_dim"], kv_width=2))
+
+
+def in_tb_per_second(draw: Draw) -> str:
+    """Print the bandwidth in a unit of its own: one misread unit for it and for the weights would cancel."""
+    return f"{exact(Fraction(draw.values['bandwidth']) / 10**12)} TB/s"

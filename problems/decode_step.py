@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
-from grader.exercise import exact
 from grader.family import FINE, Ask, Draw, Family, Menu, OwnSlip, weights_in_gb
+from grader.menu import cache_of_a_token, in_tb_per_second
 from spec import quantities as q
 from spec.batching import decode_rate, throughput
-from spec.memory import fits, kv_bytes_per_token
+from spec.memory import fits
 from spec.phases import (
     attention_flops_per_pair,
     cached_tokens_of_batch,
@@ -32,18 +32,8 @@ def worth_asking(draw: Draw) -> bool:
         (v["weights"] + cached) / (v["bandwidth"] * v["mbu"]),
         2 * v["batch"] * v["parameters"] / (v["compute"] * v["mfu"]),
     )
-    return step <= 3 * v["tpot_target"] <= 9 * step and v["kv_budget"] <= 6 * cached <= 24 * v["kv_budget"]
-
-
-def cache_of_a_token(draw: Draw) -> int:
-    """Give the KV cache per token of the drawn model, two bytes an element."""
-    v = draw.values
-    return int(kv_bytes_per_token(layers=v["layers"], kv_heads=v["kv_heads"], head_dim=v["head_dim"], kv_width=2))
-
-
-def in_tb_per_second(draw: Draw) -> str:
-    """Print the bandwidth in a unit of its own: one misread unit for it and for the weights would cancel."""
-    return f"{exact(Fraction(draw.values['bandwidth']) / 10**12)} TB/s"
+    placed = v["weights"] + v["kv_budget"] <= v["gpu_memory"]
+    return placed and step <= 3 * v["tpot_target"] <= 9 * step and v["kv_budget"] <= 6 * cached <= 24 * v["kv_budget"]
 
 
 Wrong = Callable[[Mapping[str, Fraction]], Fraction | None]

@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from fractions import Fraction
 
-from grader.exercise import exact
 from grader.family import FINE, Ask, Draw, Family, Menu, OwnSlip, weights_in_gb
+from grader.menu import cache_of_a_token, in_tb_per_second
 from spec import quantities as q
-from spec.memory import kv_bytes_per_token
 from spec.phases import (
     attention_flops_per_pair,
     flops_per_token,
@@ -25,23 +24,14 @@ def worth_asking(draw: Draw) -> bool:
     read = v["weights"] / (v["bandwidth"] * v["mbu"])
     taken = max(read, 2 * v["parameters"] * v["prompt"] / (v["compute"] * v["mfu"]))
     wanted = v["prefill_time"]
+    if v["weights"] + v["prompt"] * v["kv_bytes_per_token"] > v["gpu_memory"]:
+        return False
     return wanted < read < 3 * wanted or read < wanted <= 3 * taken <= 12 * wanted
 
 
 def target(draw: Draw) -> str:
     """Give a target that leaves for the prefill what the wait does not take."""
     return f"{1000 * (draw.values['wait'] + draw.values['prefill_time'])} ms"
-
-
-def cache_of_a_token(draw: Draw) -> int:
-    """Give the KV cache per token of the drawn model, two bytes an element."""
-    v = draw.values
-    return int(kv_bytes_per_token(layers=v["layers"], kv_heads=v["kv_heads"], head_dim=v["head_dim"], kv_width=2))
-
-
-def in_tb_per_second(draw: Draw) -> str:
-    """Print the bandwidth in a unit of its own: one misread unit for it and for the weights would cancel."""
-    return f"{exact(Fraction(draw.values['bandwidth']) / 10**12)} TB/s"
 
 
 def longest(v: Mapping[str, Fraction], **instead: Exact) -> Exact | None:
