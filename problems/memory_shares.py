@@ -5,7 +5,14 @@ from fractions import Fraction
 
 from grader.family import FINE, Ask, Draw, Family, Menu, OwnSlip, weights_in_gb
 from spec import quantities as q
-from spec.memory import activations_of_remaining, activations_of_total, kv_budget, safety_of_remaining, safety_of_total
+from spec.memory import (
+    activations_of_remaining,
+    activations_of_total,
+    kv_budget,
+    kv_share,
+    safety_of_remaining,
+    safety_of_total,
+)
 from spec.quantities import Quantity
 
 V = Mapping[str, Fraction]
@@ -13,6 +20,7 @@ A_TOTAL, A_LEFT = q.activation_share_of_total, q.activation_share_of_remaining
 S_TOTAL, S_LEFT = q.safety_share_of_total, q.safety_share_of_remaining
 LEFT_FOR_WHOLE = "of what the weights leave; it is of the whole memory"
 WHOLE_FOR_LEFT = "of the whole memory; it is of what the weights leave"
+AS_A_NUMBER = "The share was given as a plain number; it is asked in per cent."
 SHARES = ("5 %", "6 %", "8 %", "10 %", "12 %", "15 %", "18 %", "20 %")
 
 
@@ -89,15 +97,12 @@ def _asked_share(of: Quantity, reserve: str, *, of_total: bool) -> tuple[OwnSlip
             "That is the share of the KV cache in the whole memory.",
             lambda v: v["kv_budget"] / v["gpu_memory"],
         ),
-        (
-            "share-as-a-number",
-            "The share was given as a plain number; it is asked in per cent.",
-            lambda v: v[of.name] / 100,
-        ),
+        ("share-as-a-number", AS_A_NUMBER, lambda v: v[of.name] / 100),
     ]
     return tuple(OwnSlip(slug, sentence, value, of) for slug, sentence, value in wrong)
 
 
+KV_SHARE = "What share of the whole memory, in %, is left for the KV cache?"
 KV = "How much memory is left for the KV cache, in GB?"
 ACTIVATIONS = "How much memory do activations get, in GB?"
 MARGIN = "How large is the safety margin, in GB?"
@@ -108,6 +113,7 @@ family = Family(
         Ask(q.kv_budget, KV, "GB", FINE, hides=(A_TOTAL, S_LEFT)),
         Ask(q.kv_budget, KV, "GB", FINE, hides=(A_LEFT, S_TOTAL)),
         Ask(q.kv_budget, KV, "GB", FINE, hides=(A_TOTAL, S_TOTAL)),
+        Ask(q.kv_share, KV_SHARE, "%", hides=(A_TOTAL, S_LEFT)),
         Ask(q.activations, ACTIVATIONS, "GB", FINE, hides=(A_LEFT, S_LEFT)),
         Ask(q.activations, ACTIVATIONS, "GB", FINE, hides=(A_TOTAL, S_LEFT)),
         Ask(q.safety_margin, MARGIN, "GB", FINE, hides=(A_LEFT, S_LEFT)),
@@ -146,7 +152,7 @@ family = Family(
             hides=(A_LEFT, S_LEFT),
         ),
     ),
-    by=(activations_of_total, safety_of_total, activations_of_remaining, safety_of_remaining, kv_budget),
+    by=(activations_of_total, safety_of_total, activations_of_remaining, safety_of_remaining, kv_budget, kv_share),
     given=Menu(
         model=(
             *("llama-2-7b", "llama-2-13b", "llama-2-70b", "llama-3-8b", "llama-3-70b", "mistral-7b-v0.3"),
@@ -211,6 +217,23 @@ family = Family(
             lambda v: _off(v, _a(v) * v["weights"], _s(v) * v["weights"]),
             q.kv_budget,
         ),
+        *(
+            OwnSlip(slug, sentence, value, q.kv_share)
+            for slug, sentence, value in (
+                (
+                    "share-of-remaining",
+                    f"The share was taken {LEFT_FOR_WHOLE}.",
+                    lambda v: None if _left(v) <= 0 else v["kv_budget"] / _left(v),
+                ),
+                ("share-as-a-number", AS_A_NUMBER, lambda v: v["kv_share"] / 100),
+                ("reserved-share", "That is the share of all that is not cache.", lambda v: 1 - v["kv_share"]),
+                (
+                    "both-of-remaining",
+                    "Both shares were taken of what the weights leave.",
+                    lambda v: _left(v) / v["gpu_memory"] * (1 - _a(v) - _s(v)),
+                ),
+            )
+        ),
         *_asked_reserve(q.activations, A_TOTAL, A_LEFT),
         *_asked_reserve(q.safety_margin, S_TOTAL, S_LEFT),
         *_asked_share(A_TOTAL, "activations", of_total=True),
@@ -218,6 +241,7 @@ family = Family(
         *_asked_share(S_TOTAL, "safety_margin", of_total=True),
         *_asked_share(S_LEFT, "safety_margin", of_total=False),
     ),
+    revision=2,
     objective="memory-partition",
     section="memory-budgeting",
     infeasible=True,

@@ -266,6 +266,14 @@ with author_order():
         ],
     )
 
+    kv_share = Identity(
+        q.kv_share,
+        q.kv_budget / q.gpu_memory,
+        says="What is left for the KV cache, as a share of the GPU's whole memory.",
+        section="memory-budgeting",
+        superseded_by=(q.tensor_parallel,),
+    )
+
     holds_tokens = Bound(
         "holds_tokens",
         q.token_capacity * q.kv_bytes_per_token <= q.kv_budget,

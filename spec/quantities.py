@@ -116,6 +116,7 @@ activation_share_of_remaining = Quantity("activation_share_of_remaining", "a", "
 safety_share_of_total = Quantity("safety_share_of_total", "s", "1", d.SHARE, "safety margin as a share of the GPU's memory", "memory-budgeting")
 safety_share_of_remaining = Quantity("safety_share_of_remaining", "s_R", "1", d.SHARE, "safety margin as a share of what the weights leave", "memory-budgeting")
 kv_budget = Quantity("kv_budget", "B_kv", "B", d.AMOUNT, "memory left for the KV cache", "memory-budgeting")
+kv_share = Quantity("kv_share", "sigma_kv", "1", d.SHARE, "share of the GPU's memory that is left for the KV cache", "memory-budgeting", tex=r"\sigma_{kv}")
 
 # Memory as servers partition it
 gpu_memory_reported = Quantity("gpu_memory_reported", "M_r", "B", d.POSITIVE, "memory that the driver reports", "memory-budgeting")

@@ -222,3 +222,10 @@ double_memory_by_shares = Invariant(
         )
     ),
 )  # fmt: skip
+share_of_cache = Invariant(
+    "kv-share-parts",
+    "So many equal shares of the memory as are left for the KV cache make up the whole memory.",
+    {"left": Grid(1, 30), "parts": PARTS},
+    ("kv_share",),
+    lambda impl, left, parts: parts * impl.kv_share(kv_budget=left, gpu_memory=parts * left) == 1,
+)

@@ -248,6 +248,7 @@ WORKED = (
         554 * GB // 10,
         "10 % of the rest and 5 % of the whole of 80 GB",
     ),
+    Worked("kv_share", {"kv_budget": 54 * GB, "gpu_memory": 80 * GB}, Fraction(27, 40), "the chapter's 54 of 80 GB"),
     Worked("token_capacity", {"kv_budget": 54 * GB, "kv_bytes_per_token": 512 * KIB}, 102_996, "the chapter's 54 GB"),
     Worked(
         "concurrency",

@@ -56,4 +56,16 @@ EXAMPLES: list[Example] = [
             "margin-forgotten": "58",
         },
     ),
+    (
+        "memory-shares",
+        "kv_share",
+        {**EIGHTY, "activation_share_of_remaining": ("10 %",), "safety_share_of_total": ("5 %",)},
+        "69.25",
+        {
+            "share-of-remaining": "83.94",
+            "both-of-remaining": "70.125",
+            "reserved-share": "30.75",
+            "margin-forgotten": "74.25",
+        },
+    ),
 ]

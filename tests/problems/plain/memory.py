@@ -30,6 +30,11 @@ def left_for_cache(v: Values) -> Any:
     return rest if rest >= 0 else None
 
 
+def share_of_cache(v: Values) -> Any:
+    left = left_for_cache(v)
+    return None if left is None else left / v["gpu_memory"]
+
+
 def share(v: Values, reserved: str, other: str, of: str) -> Any:
     rest = v["gpu_memory"] - v["weights"] - reserve(v, other) - v["kv_budget"]
     return rest / base(v, reserved, of)
@@ -87,6 +92,7 @@ KEYS: dict[str, dict[str, Callable[[Values], Any]]] = {
     },
     "memory-shares": {
         "kv_budget": left_for_cache,
+        "kv_share": share_of_cache,
         "activations": lambda v: reserve(v, "activation"),
         "safety_margin": lambda v: reserve(v, "safety"),
         "activation_share_of_total": lambda v: share(v, "activation", "safety", "total"),
