@@ -16,7 +16,7 @@ from grader.cli.output import examples, print_json
 
 COMMANDS = (
     *("list", "new", "show", "submit", "hint", "solution", "practice", "calc", "diagnose", "claims", "lab", "check"),
-    *("incident", "simulate"),
+    *("incident", "simulate", "lint"),
     *("set", "report", "regrade", "export", "forget"),
 )
 UNUSABLE = 2  # a usage error, or an answer, a file or a ledger that cannot be read
