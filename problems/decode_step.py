@@ -32,8 +32,14 @@ def worth_asking(draw: Draw) -> bool:
         (v["weights"] + cached) / (v["bandwidth"] * v["mbu"]),
         2 * v["batch"] * v["parameters"] / (v["compute"] * v["mfu"]),
     )
-    placed = v["weights"] + v["kv_budget"] <= v["gpu_memory"]
-    return placed and step <= 3 * v["tpot_target"] <= 9 * step and v["kv_budget"] <= 6 * cached <= 24 * v["kv_budget"]
+    filled = v["kv_budget"] <= 12 * cached <= 36 * v["kv_budget"]
+    return v["weights"] < v["gpu_memory"] and filled and step <= 3 * v["tpot_target"] <= 9 * step
+
+
+def what_is_left(draw: Draw) -> str:
+    """Give nine tenths of the memory beside the weights to the caches, in whole GB."""
+    left = draw.values["gpu_memory"] - draw.values["weights"]
+    return f"{max(1, int(9 * left // 10**10))} GB"
 
 
 Wrong = Callable[[Mapping[str, Fraction]], Fraction | None]
@@ -138,7 +144,7 @@ family = Family(
         concurrency=lambda draw: str(draw.amounts["batch"]).removesuffix("s"),
         mfu=("0.3", "0.4", "0.5"),
         mbu=("0.6", "0.65", "0.7", "0.75", "0.8", "0.85", "0.9"),
-        kv_budget=("6 GB", "9 GB", "16 GB", "25 GB", "40 GB", "55 GB", "90 GB"),
+        kv_budget=what_is_left,
         tpot_target=("8 ms/token", "15 ms/token", "25 ms/token", "35 ms/token", "50 ms/token", "75 ms/token"),
     ),
     wording="""{{ model }} has {{ parameters }}, which take {{ weights }}, and {{ layers }} with {{ heads }}
