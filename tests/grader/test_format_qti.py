@@ -201,6 +201,11 @@ def test_an_item_says_all_that_is_asked_and_its_feedback_is_the_solution(
         assert {exercise.statement, part.question} <= set(asked)
         wanted = {
             "count": "Answer with a whole number.",
+            "choice": "",
+            "policy": "",
+            "choices": "Answer with all that apply",
+            "sequence": "Answer in order",
+            "ranking": "Answer with the best first",
             "expression": "powers with",
             "invariant": "Compare with",
             "mistake": "Answer with the number of the line",
