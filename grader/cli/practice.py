@@ -20,10 +20,13 @@ from grader.cli.output import Refused, counted, examples, printed, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from fractions import Fraction
 
     from grader.exercise import Exercise, Part
+    from grader.judging import Judgement
     from grader.practising import Entry, History, Objective
 
+POLICY = "policy"  # a kind of answer that is run for seconds, and that is a file
 OFFER = "Answer, or type hint, solution, skip or quit; @FILE takes the answer from a file."
 
 
@@ -144,18 +147,13 @@ class Session:
         """Ask until the answer is right, or the solution was shown."""
         from grader.cli.hint import next_hint, print_hint
         from grader.cli.solution import print_solution, solved
-        from grader.cli.submit import judged, print_judgement, record
 
         several = len(exercise.parts) > 1
         labels = {label.casefold() for label in part.options}
+        if part.kind == POLICY:
+            click.echo(f"To begin: grade show {exercise.id} --template > policy.toml. To answer: @policy.toml")
         while True:
-            try:
-                text = ask(f"{part.part}) > " if several else "> ")
-            except Ended:
-                raise Left from None
-            except Unusable as error:
-                click.echo(str(error))
-                continue
+            text = _typed(f"{part.part}) > " if several else "> ")
             word = "" if text.casefold() in labels else text.casefold()
             if not text:
                 click.echo(OFFER)
@@ -168,11 +166,20 @@ class Session:
             elif word == "solution":
                 print_solution(part, solved(self.who, exercise, part), several=several)
                 return
-            else:
-                judgement = judged(self.who, exercise, part, text)
-                print_judgement(judgement, part, record(self.who, exercise, part, text, judgement))
-                if judgement.verdict == "correct":
-                    return
+            elif self._is_right(exercise, part, text):
+                return
+
+    def _is_right(self, exercise: Exercise, part: Part, text: str) -> bool:
+        """Judge an answer, record it, and then say what came of it."""
+        from grader.cli.executing import run
+        from grader.cli.submit import judged, print_judgement, record
+
+        if part.kind == POLICY:
+            judgement: Judgement = run(part, text, practice=False)
+        else:
+            judgement = judged(self.who, exercise, part, text)
+        print_judgement(judgement, part, record(self.who, exercise, part, text, judgement))
+        return judgement.verdict == "correct"
 
     def _print_standings(self, known: History, of: str | None = None) -> None:
         """Print how the learner stands in everything practised, or only in what a family trains."""
@@ -186,7 +193,23 @@ class Session:
                 continue
             standing = known.standing(families)
             marks = "".join("+" if score == 1 else "~" if score else "-" for score in standing.scores)
-            words = "mastered" if standing.mastered else f"{float(standing.right):g} of {LAST}"
+            words = "mastered" if standing.mastered else f"{_short(standing.right)} of {LAST}"
             line = f"  {each.name:{width}}  {marks:.<{LAST}}  {words if families else 'no exercises'}"
             says = f"  {each.says}" if of is None else ""
             click.echo(wrapped(f"{line:{width + LAST + 18}}{says}".rstrip(), indent=width + LAST + 20))
+
+
+def _typed(prompt: str) -> str:
+    """Ask until something is typed that can be taken for an answer or a word."""
+    while True:
+        try:
+            return ask(prompt)
+        except Ended:
+            raise Left from None
+        except Unusable as error:
+            click.echo(str(error))
+
+
+def _short(number: Fraction) -> str:
+    """Write a sum of scores with one decimal at most."""
+    return f"{float(number):.1f}".removesuffix(".0")

@@ -151,6 +151,18 @@ def test_an_answer_may_stand_in_a_file(desk: Desk, tmp_path: Path) -> None:
     assert [row.verdict for row in desk.answers()] == ["correct"]
 
 
+def test_a_policy_is_asked_for_as_a_file_and_refused_like_any_answer(desk: Desk, tmp_path: Path) -> None:
+    file = tmp_path / "policy.json"
+    file.write_text('{"reserve": "everything"}', encoding="utf-8")
+    done = desk.practise(f"@{file}", "quit", of=("--objective", "session-policy"))
+    assert done.exit_code == 0, done.output
+    (exercise,) = desk.posed()
+    assert f"grade show {exercise.id} --template" in done.stdout
+    (row,) = desk.answers()
+    assert (row.verdict, row.attempt) == ("invalid", 0)
+    assert "reserve" in done.stdout
+
+
 def test_what_is_no_line_of_text_is_told_and_asked_again(desk: Desk) -> None:
     done = desk.practise(b"\xff\xfe", b"1" * 200_000, "quit")
     assert "not UTF-8" in done.stdout
