@@ -177,8 +177,7 @@ def test_what_follows_from_right_answers_is_the_key(slug: str) -> None:
         keys = {part.part: part.key for part in exercise.parts}
         for part in exercise.parts:
             for way in part.follows:
-                formula = read_formula(way, letters)
-                used = {letters[int(value)] for kind, value in formula.program if kind == "symbol"}
+                formula, used = read_formula(way, letters), letters_in(way, exercise)
                 assert used
                 assert used <= set(letters[: letters.index(part.part)])
                 if all(keys[letter] is not None for letter in used):
@@ -193,6 +192,11 @@ def test_who_has_all_right_gets_all_right(slug: str) -> None:
         before = {part.part: [typed(part, part.key)] for part in exercise.parts}
         for part in exercise.parts:
             assert judge_after(exercise, part, before[part.part][0], before).verdict == CORRECT
+
+
+def letters_in(way: str, exercise: Exercise) -> set[str]:
+    letters = tuple(part.part for part in exercise.parts)
+    return {letters[int(value)] for kind, value in read_formula(way, letters).program if kind == "symbol"}
 
 
 def chains_of_slips(exercise: Exercise) -> Iterator[tuple[Part, SlipValue, dict[str, str]]]:
@@ -227,9 +231,12 @@ def test_a_slip_is_diagnosed_where_it_happens_and_carried_from_there(slug: str) 
     for exercise in drawn(slug):
         for part, slip, said in chains_of_slips(exercise):
             before = {letter: [text] for letter, text in said.items()}
+            reached = {part.part}
             for other in exercise.parts:
-                if other.part not in said:
+                follows = any(letter in reached for way in other.follows for letter in letters_in(way, exercise))
+                if not follows and other is not part:
                     continue
+                reached.add(other.part)
                 found = judge_after(exercise, other, said[other.part], before)
                 if other is part:
                     assert found.verdict == INCORRECT
