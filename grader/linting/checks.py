@@ -7,10 +7,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import islice
 from typing import Any
 
 from grader.amounts import digits, spoken
 from grader.case import LEAST, CaseFamily
+from grader.certify import order
 from grader.exercise import Exercise, Part
 from grader.families import Poses
 from grader.family import Family
@@ -25,7 +27,7 @@ DIFFERENT = Fraction(6, 10)  # of the seeds
 WIDEST, NARROWEST = Fraction(24, 1000), Fraction(5, 1000)  # of a tolerance: K against Ki, and three figures
 RARELY = Fraction(1, 50)  # of the points: more without an answer are a case of their own
 ENOUGH = 100  # seeds by which every direction is met
-ON_THE_KEY = Fraction(3, 10)  # of the points: a slip that says the same more often is none
+ON_THE_KEY = Fraction(2, 10)  # of the points: a slip that says the same more often is none
 SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 SIZES = re.compile(r"\d (?:[KMGT]i?B)\b")
 PREFIXES_TOLD = "10^9"
@@ -77,9 +79,9 @@ def _sample(slug: str, family: Poses, seeds: int) -> Sample:
         sample.exercises.append(exercise)
         sample.most_tried = max(sample.most_tried, tried)
     if not family.preset:
-        step = 1 if family.grid is None else max(1, family.grid * 618_034 // 1_000_000) | 1
-        for point in range(POINTS):
-            outcome = family.outcome(slug, point * step % family.grid if family.grid else point)[0]
+        points = range(POINTS) if family.grid is None else islice(order(family.grid), POINTS)
+        for point in points:
+            outcome = family.outcome(slug, point)[0]
             if isinstance(outcome, Rejected):
                 sample.rejected[outcome.reason] += 1
             else:
@@ -126,7 +128,7 @@ def _of_the_menu(family: Poses) -> Iterator[Lack]:
 
     spoken_of = {name for law in (*family.by, *family.requires) for name in law.symbols}
     for ask in (*family.parts, *family.inverse):
-        if ask.quantity.name not in spoken_of:
+        if ask.quantity.name not in spoken_of and not family.requires:
             yield Lack.of("no-derivation", goal=ask.quantity.name, missing="a law that speaks of it")
     if not family.preset and family.given.size * len((*family.parts, *family.inverse)) < FEWEST_POINTS:
         yield Lack.of("small-grid", size=family.given.size, wanted=FEWEST_POINTS)
