@@ -73,7 +73,7 @@ def test_what_follows_from_a_wrong_answer_is_half_right_and_not_blamed() -> None
     ("part", "text", "before"),
     [
         ("b", "300 tokens", {"a": "30"}),
-        ("b", "333", {"a": "33.33"}),  # typed 33.33, gone on with 100/3
+        ("b", "333", {"a": "33.33"}),
         ("c", "22", {"a": "44", "b": "440"}),  # b is carried itself
         ("c", "22", {"a": "44"}),  # b was not answered
         ("c", "22", {"a": "44", "b": "?"}),  # nor could it be read
@@ -124,6 +124,14 @@ def test_a_slip_at_the_end_of_a_part_explains_no_later_one() -> None:
     exercise = replace(CHAIN, parts=(with_slip(a, "12"), with_slip(b, "13"), *rest))
     found = judge_after(exercise, exercise.part("b"), "13", {"a": ["12"]})
     assert [d.slip for d in found.diagnoses] == ["stopped-at-x"]
+
+
+def test_whoever_types_a_rounded_answer_goes_on_with_the_exact_one_of_its_slip() -> None:
+    a, b, *rest = CHAIN.parts
+    exercise = replace(CHAIN, parts=(a, replace(b, key="40000", follows=("floor(a * 1000)",)), *rest))
+    for text in ("33333", "33330"):
+        assert is_carried(judge_after(exercise, exercise.part("b"), text, {"a": ["33.33"]}))
+    assert not is_carried(judge_after(exercise, exercise.part("b"), "33320", {"a": ["33.33"]}))
 
 
 def test_the_last_answer_that_can_be_read_counts() -> None:
