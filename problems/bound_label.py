@@ -339,6 +339,6 @@ family = CaseFamily(
         (ridges,),
     ),
     keep=keep,
-    objective="prefill-decode",
+    objective="roofline",
     section="prefill-decode",
 )

@@ -134,7 +134,7 @@ family = Family(
             q.safety_share_of_total,
         ),
     ),
-    objective="memory-partition",
+    objective="gpu-choice",
     section="memory-budgeting",
     infeasible=True,
     keep=worth_asking,

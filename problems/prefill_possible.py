@@ -252,6 +252,6 @@ family = CaseFamily(
     givens=lambda c: QUOTED.givens(c, q.compute, q.bandwidth),
     ways=((share, possible), (rate,), (size,)),
     keep=keep,
-    objective="prefill-decode",
+    objective="roofline",
     section="ttft",
 )

@@ -214,6 +214,6 @@ family = CaseFamily(
     givens=lambda c: LENGTH.givens(c, *SHAPE, *SHARES),
     ways=((length,), (bandwidth,), (compute,)),
     keep=lambda c: c.values["weights"] < c.values["gpu_memory"],
-    objective="prefill-decode",
+    objective="roofline",
     section="prefill-decode",
 )

@@ -279,6 +279,6 @@ family: CaseFamily[Load] = CaseFamily(
     givens=givens,
     keep=worth_asking,
     infeasible=True,
-    objective="memory-partition",
+    objective="gpu-choice",
     section="memory-budgeting",
 )

@@ -19,12 +19,12 @@ def _six() -> tuple[Objective, ...]:
     listed = (
         ("attention", "why it grows with the square of the length", "attention-scores"),
         ("kv-cache", "the memory that a context takes", "kv-cache-size"),
-        ("phases", "prefill and decode, and what limits each", "prefill-decode"),
+        ("phases", "prefill and decode, and what limits each", "prefill-decode roofline"),
         ("batching", "between throughput and latency", "latency-target littles-law session-policy"),
         (
             "memory",
             "weights, caches and activations on GPUs",
-            "admission gpu-count kv-eviction memory-partition parameter-count session-growth weight-memory",
+            "admission gpu-choice gpu-count kv-eviction memory-partition parameter-count session-growth weight-memory",
         ),
         ("first-token", "the time to it, as the prompt grows", "ttft"),
     )
