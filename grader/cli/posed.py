@@ -49,7 +49,7 @@ def print_exercise(exercise: Exercise, *, as_json: bool) -> None:
 def statement(exercise: Exercise) -> str:
     """Return the story, the givens, the questions and the conventions."""
     several = len(exercise.parts) > 1
-    paragraphs = ["\n".join(map(_line, exercise.statement.split("\n"))), _table(exercise.givens)]
+    paragraphs = [*map(wrapped, _paragraphs(exercise)), _table(exercise.givens)]
     for part in exercise.parts:
         question, listed = f"{f'{part.part}) ' if several else ''}{part.question}", ", ".join(part.options)
         if len(question) + len(listed) > A_LINE:
@@ -60,8 +60,12 @@ def statement(exercise: Exercise) -> str:
     return "\n\n".join(filter(None, [*paragraphs, wrapped(exercise.convention)]))
 
 
-def _line(text: str) -> str:
-    return wrapped(text, indent=2 if text.startswith("- ") else 0)
+def _paragraphs(exercise: Exercise) -> list[str]:
+    if all(part.kind != "policy" for part in exercise.parts):
+        return [exercise.statement]
+    from grader.executing.session_policy.rules import paragraphs
+
+    return paragraphs(exercise.statement)
 
 
 def _table(givens: tuple[Given, ...]) -> str:

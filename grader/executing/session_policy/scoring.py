@@ -109,7 +109,7 @@ COMPONENTS = (
         Curve(Fraction(1), Fraction(30), logarithmic=True), "s",
     ),
     Component("redone", "GPU time for recomputing and summaries", 15, Curve(Fraction(1, 50), Fraction(2, 5)), "%"),
-    Component("fairness", "fairness over sessions (Jain index)", 15, Curve(Fraction(19, 20), Fraction(3, 5)), "1"),
+    Component("fairness", "Jain index of fairness over sessions", 15, Curve(Fraction(19, 20), Fraction(3, 5)), "1"),
     Component("retention", "history that a turn still has", 10, Curve(Fraction(19, 20), Fraction(2, 5)), "%"),
 )  # fmt: skip
 
