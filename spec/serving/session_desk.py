@@ -158,7 +158,6 @@ class Desk(Admission):
         """Lose all caches, and the sessions that were in flight; of summaries ahead only these are lost."""
         for session in self.sessions.values():
             self._unbook(session)
-            session.cached = 0
             if session.job is not None and session.job.state is State.LOST:
                 session.job = None
                 if session.work < Work.AHEAD:

@@ -34,7 +34,7 @@ from spec.serving.session_policy import (
 from spec.serving.session_state import End, Session, Work
 from spec.serving.session_workload import Circumstances, scripts
 from spec.serving.sessions import machine, opened, play
-from tests.serving.frozen_sessions import HURRIED, digests
+from tests.serving.frozen_sessions import HURRIED, POLICIES, digests
 from tests.serving.policies import policies, samples
 
 pytestmark = pytest.mark.law
@@ -100,6 +100,8 @@ class Holds:
         self.ended[number] = session.end
         if session.end is not End.OPEN:
             assert (on_gpu, on_host, session.booked, session.in_flight) == (False,) * 4
+        if not (session.cached or session.in_flight or (session.booked and self.policy.window_hold)):
+            assert (on_gpu, on_host) == (False, False), "a cache that is of no use any more is kept"
         if self.policy.context is not Context.SUMMARISE:
             assert session.summary == session.covered == 0
         assert session.raw + session.covered <= session.said or session.end is not End.OPEN
@@ -134,6 +136,24 @@ def test_under_any_policy_nothing_is_lost_or_held_twice(
     if policy.evict is Victim.NONE:
         assert not desk.evictions
     assert bool(ends[End.OOM]) <= bool(engine.tally.crashes)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "policy",
+    [
+        *POLICIES.values(),
+        SessionPolicy(
+            evict_to=Tier.HOST, idle_ttl_s=Fraction(2), context_limit=4096, keep=1000, max_age_s=Fraction(90)
+        ),
+        SessionPolicy(Book.TURN, window_hold=True, kill=Kill.OLDEST, evict_to=Tier.HOST, context_limit=4096, keep=99),
+    ],
+)
+def test_nothing_is_lost_or_held_twice_where_it_is_most_likely(policy: SessionPolicy, seed: int) -> None:
+    engine, desk = opened(policy, TIGHT, seed)
+    holds = Holds(engine, desk, policy)
+    for _ in steps(engine, TIGHT.seconds):
+        holds.check()
 
 
 @SOME
@@ -220,9 +240,12 @@ def test_with_room_for_all_nothing_is_worked_on_twice() -> None:
     assert (played.evictions, played.recompute, played.retention, played.bad) == (0, 0, 1, 0)
 
 
+@pytest.mark.parametrize("hold", [False, True])
 @pytest.mark.parametrize(("shared", "reused"), [(False, 0), (True, 192)])
-def test_a_cut_history_is_worked_on_anew_but_for_the_shared_system_prompt(*, shared: bool, reused: int) -> None:
-    policy = SessionPolicy(context_limit=1500, keep=400)
+def test_a_cut_history_is_worked_on_anew_but_for_the_shared_system_prompt(
+    *, shared: bool, reused: int, hold: bool
+) -> None:
+    policy = SessionPolicy(window_hold=hold, context_limit=1500, keep=400)
     _, desk = finished(policy, replace(SMALL, gpu="h200", per_minute=4, seconds=400, shared_prefix=shared), 1)
     cut = [
         (job, turn)
@@ -303,7 +326,7 @@ def test_a_summary_ahead_that_memory_runs_out_on_costs_no_session() -> None:
             for member in crash.members:
                 name = engine.jobs[member].name
                 ahead = desk.extra.get(member, Work.TURN) >= Work.AHEAD
-                assert ahead or desk.sessions[name].end is End.OOM
+                assert (desk.sessions[name].end is End.OOM) is not ahead
                 spared += ahead
         engine.tally.crashes.clear()
     assert spared
