@@ -36,7 +36,8 @@ COLOURS = {"correct": "green", "partial": "yellow", "incorrect": "red", INVALID:
         "grade submit littles-law/3 -5 --dry-run",
         "echo 17 | grade submit littles-law/3 - --json",
         "grade submit exercise-3 none",
-        after="A class: grade submit --answers answers.csv --key week-1/keys/key.json --out gradebook.csv",
+        after="A class: grade submit --answers answers.csv --key week-1/keys/key.json --out gradebook.csv\n"
+        "A policy: grade submit session-policy/7 --file policy.toml --html report.html",
     ),
 )
 @click.argument("address", metavar="ID", type=AddressType(), required=False)
