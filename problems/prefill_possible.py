@@ -87,7 +87,7 @@ WRONG_SHARES: tuple[tuple[str, str, Wrong], ...] = (
         lambda v: 3 * v["required_mfu"],
     ),
     (
-        "bandwidth",
+        "weights-per-token",
         "The weights were read for every token; a prefill reads them once for all of its tokens.",
         reading,
     ),

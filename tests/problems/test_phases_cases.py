@@ -188,7 +188,7 @@ EXAMPLES: list[tuple[CaseAsk[Draw], Draw, str, dict[str, str]]] = [
             "one-operation": "1.122",
             "sparse-peak": "1.122",
             "training": "6.731",
-            "bandwidth": "343.3",
+            "weights-per-token": "343.3",
             "peak-of-an-h100": "0.708",
         },
     ),
