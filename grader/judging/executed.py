@@ -17,6 +17,7 @@ def judge_executed(part: Part, typed: str) -> Judgement:
     """
     if part.run is None or not part.run.what.replace("-", "_").isidentifier():
         raise ValueError(f"part {part.part} does not say what is run")
-    module = import_module(f"grader.executing.{part.run.what.replace('-', '_')}")
+    beside = __name__.replace("judging.executed", "executing")  # also where the judge is a copy in another package
+    module = import_module(f"{beside}.{part.run.what.replace('-', '_')}")
     judgement: Judgement = module.judged(part, typed)
     return judgement

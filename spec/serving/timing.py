@@ -10,10 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from spec.serving.request import NANOSECONDS
-from spec.solving import Exact
+
+if TYPE_CHECKING:
+    from spec.solving import Exact  # loads SymPy, which a judge does without
 
 Chunks = Sequence[tuple[int, int]]  # (tokens before, tokens worked on) for each prompt of an iteration
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import grader
 import spec
+from grader.executing import COPIED
 from grader.sets import autograder
 from grader.sets.definition import ProblemSet
 from grader.sets.formats import Files, Format
@@ -22,7 +23,7 @@ from grader.sets.sheets import Sheet, record, record_of
 MODULES = (
     *("grader/__init__.py", "grader/answers/*.py", "grader/codes.py", "grader/exercise.py", "grader/feedback.py"),
     *("grader/judging/*.py", "grader/ledger/**/*.py", "grader/ledger/**/*.sql", "grader/reading/*.py"),
-    *("grader/tables.py", "spec/__init__.py", "spec/units.py"),
+    *("grader/tables.py", "spec/__init__.py", "spec/units.py", *COPIED),
 )
 NOT_NEEDED = "policy_file.py"  # reads set files; a key has its policy in it
 SCRIPT, PLAIN = 0o100755 << 16, 0o100644 << 16

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import grader
 import spec
+from grader.executing import COPIED
 from grader.sets.prairielearn import question
 
 PACKAGE = "servespec"  # so that nothing else in a course is hidden by it, or hides it
 MODULES = (
     *("grader/__init__.py", "grader/exercise.py", "grader/feedback.py", "grader/judging/*.py", "grader/reading/*.py"),
-    *("spec/__init__.py", "spec/units.py"),
+    *("spec/__init__.py", "spec/units.py", *COPIED),
 )
 _IMPORT = re.compile(r"^( *(?:from|import) )(?=(?:grader|spec)\b)", re.MULTILINE)
 
