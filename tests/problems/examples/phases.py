@@ -84,7 +84,7 @@ EXAMPLES: list[Example] = [
             "cache-unread": "145.6",
             "weights-per-sequence": "145.6",
             "smaller-part-of-the-gpu": "96.3",
-            "compute-only": "19322.5",
+            "compute-only": "19321.9",
             "weights-in-GiB": "118.7",
             "one-layer-cached": "144.9",
         },
