@@ -39,6 +39,13 @@ def answer(part: Part) -> str:
     return spoken(Fraction(part.key), part.unit).replace(",", "")
 
 
+def about(part: Part) -> str:
+    """Return the key to a few figures where it is no decimal number: `about 78.5246 ms`; empty where it is one."""
+    if part.key is None or part.kind not in {"count", "number", "quantity"} or "/" not in part.key:
+        return ""
+    return f"about {natural(Fraction(part.key), part.unit or '1')}"
+
+
 def lines(exercise: Exercise, part: Part) -> list[Line]:
     """Return the worked solution; where there is an answer, its last line ends in it, in the unit that is asked for."""
     if part.explained:

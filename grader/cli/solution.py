@@ -59,10 +59,14 @@ def solved(who: Learner, exercise: Exercise, part: Part) -> dict[str, Any]:
 
 def print_solution(part: Part, found: dict[str, Any], *, several: bool) -> None:
     """Print a worked solution: its steps, the answer, and why there is none."""
+    from grader.solution import about
+
     for step in found["steps"]:
         if step["says"]:
             click.echo(wrapped(step["says"]))
         click.echo(wrapped(step["text"], indent=4))
-    printed(f"{f'{part.part}) ' if several else ''}Answer: {found['answer']}", "green")
+    rounded = about(part)
+    given = f"{rounded}, exactly {found['answer']}" if rounded else found["answer"]
+    printed(f"{f'{part.part}) ' if several else ''}Answer: {given}", "green")
     if found["reason"]:
         click.echo(wrapped(found["reason"]))

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from grader.amounts import natural, spoken
+from grader.amounts import spoken
 from grader.exercise import Exercise, Part
 from grader.sets.ranges import NUMERIC, Range, plain, ranges
 from grader.sets.sheets import Entry, Sheet
-from grader.solution import answer
+from grader.solution import about, answer
 
 _OF_READING = ("A number without a unit", "If no such value exists")  # a platform reads otherwise, and says so itself
 _IN_PARTS = re.compile(r" in parts? ([a-h](?: and [a-h])*)\.$")
@@ -76,9 +76,7 @@ def convention(question: Question) -> str:
 
 def right_answer(part: Part) -> str:
     """Write the key for reading: rounded where it has no finite decimal."""
-    if part.kind in NUMERIC and part.key is not None and "/" in part.key:
-        return f"about {natural(Fraction(part.key), part.unit)}"
-    return answer(part)
+    return about(part) or answer(part)
 
 
 def in_plural(name: str) -> str:
