@@ -84,7 +84,7 @@ def test_lru_and_fifo_miss_alike_in_shorter_traces(blocks: int) -> None:
 
 
 def test_no_shorter_trace_shows_the_anomaly_of_fifo() -> None:
-    """Every trace of 11 accesses to five entries, depth first, with the two queues kept along the way."""
+    """Every trace of 11 accesses to seven entries, depth first, with the two queues kept along the way."""
     found = []
 
     def follow(trace: str, small: str, large: str, ahead: int) -> None:
@@ -92,7 +92,7 @@ def test_no_shorter_trace_shows_the_anomaly_of_fifo() -> None:
             found.append(trace)
         if len(trace) == len(eviction.ANOMALY) - 1:
             return
-        for name in "abcde"[: len(set(trace)) + 1]:
+        for name in "abcdefg"[: len(set(trace)) + 1]:
             missed = (name not in large) - (name not in small)
             then = small if name in small else (small + name)[-3:], large if name in large else (large + name)[-4:]
             follow(trace + name, *then, ahead + missed)
