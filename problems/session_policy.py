@@ -15,38 +15,44 @@ from spec.stream import Stream
 GB, KIB = 10**9, 1024
 MESSAGE, REPLY, TURN_SECONDS = 101, 188, 30  # means of the workload: tokens, tokens, and seconds from turn to turn
 LONG, SHORT = 30, 4  # minutes of the two halves of all sessions, in the mean
-KEPT = Fraction(9, 16)  # of the window: what the reference policy keeps where it cuts
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A machine on which the reference policy does well and an LRU cache alone does not, at these rates.
+    """A machine on which the reference policy does well, and neither an LRU cache nor the host does alone.
 
     Attributes:
         model, gpu: of the catalogue.
         window: tokens of the context.
+        host: GB of the host for caches.
         low, high: hundredths of a session a minute.
-        reference, dropping: points of the two in the middle, in the mean of runs for practice.
+        limit, keep: tokens from which, and down to which, the reference policy cuts.
+        reference, hosting, dropping: points in the middle, in the mean of runs for practice, of the reference, of
+            sending caches to the host and all else by default, and of all by default.
         resident, wait: what was measured of the reference there: sessions, and seconds.
     """
 
     model: str
     gpu: str
     window: int
+    host: int
     low: int
     high: int
+    limit: int
+    keep: int
     reference: int
+    hosting: int
     dropping: int
-    resident: Fraction
-    wait: Fraction
+    resident: str
+    wait: str
 
 
 PLACES = (
-    Place("chapter-7b", "a100-80gb", 8192, 210, 240, 95, 50, Fraction("20.4"), Fraction("0.37")),
-    Place("chapter-7b", "a100-80gb", 6144, 265, 290, 93, 50, Fraction("25.5"), Fraction("0.32")),
-    Place("qwen3-8b", "a100-40gb", 8192, 180, 210, 95, 54, Fraction("14.5"), Fraction("0.43")),
-    Place("gpt-j-6b", "a100-80gb", 8192, 245, 275, 95, 50, Fraction("23.6"), Fraction("0.38")),
-    Place("llama-2-13b", "a100-80gb", 8192, 88, 96, 94, 60, Fraction("9.5"), Fraction("0.65")),
+    Place("chapter-7b", "a100-80gb", 8192, 16, 210, 235, 6144, 2200, 93, 58, 49, "27.6", "0.3"),
+    Place("chapter-7b", "a100-80gb", 6144, 16, 260, 280, 5120, 2200, 90, 74, 65, "31.5", "0.3"),
+    Place("qwen3-8b", "a100-40gb", 8192, 5, 180, 195, 6144, 2200, 92, 70, 60, "20.3", "0.35"),
+    Place("gpt-j-6b", "a100-80gb", 8192, 16, 250, 275, 6144, 2200, 92, 65, 54, "32.8", "0.28"),
+    Place("llama-2-13b", "a100-80gb", 8192, 16, 88, 98, 6144, 2200, 92, 72, 66, "12.8", "0.45"),
 )
 
 
@@ -63,7 +69,9 @@ class Case:
     def circumstances(self) -> Circumstances:
         """What a policy has to cope with."""
         place = self.place
-        return Circumstances(place.model, place.gpu, self.per_minute, place.window, system=self.system)
+        return Circumstances(
+            place.model, place.gpu, self.per_minute, place.window, system=self.system, host_bytes=place.host * GB
+        )
 
     @property
     def machine(self) -> Machine:
@@ -76,15 +84,17 @@ class Case:
         return self.machine.tokens // BLOCK * BLOCK
 
     @property
-    def kept(self) -> int:
-        """Tokens that the reference policy keeps where it cuts."""
-        return int(KEPT * self.place.window)
+    def host_tokens(self) -> int:
+        """Tokens that the host holds."""
+        return self.place.host * GB // self.machine.kv_bytes_per_token
 
-    @property
-    def overflow(self) -> int:
-        """The turn at which a session of average turns outgrows the window."""
-        limit = self.circumstances.reply_limit
-        return (self.place.window - limit - MESSAGE - self.system) // (MESSAGE + REPLY) + 2
+    def overflow(self, limit: int) -> int:
+        """Return the turn at which a session of average turns outgrows a limit."""
+        return (limit - self.circumstances.reply_limit - MESSAGE - self.system) // (MESSAGE + REPLY) + 2
+
+    def wanted(self, limit: int, keep: int) -> int:
+        """Return the tokens that all open sessions have, if their histories go up and down between two lengths."""
+        return int(self.open * (limit + keep) / 2)
 
     @property
     def open(self) -> Fraction:
@@ -137,13 +147,13 @@ def reference(case: Case) -> str:
     return json.dumps(
         {
             "evict_to": "host",
-            "context_limit": case.place.window,
-            "keep": case.kept,
+            "context_limit": case.place.limit,
+            "keep": case.place.keep,
             "order": "new_first",
             "headroom": 0.05,
             "queue_timeout_s": 20,
             "predictions": {
-                "overflow_turn": case.overflow,
+                "overflow_turn": case.overflow(case.place.limit),
                 "resident_sessions": float(case.place.resident),
                 "new_wait_p99_s": float(case.place.wait),
             },
@@ -159,12 +169,14 @@ def hints(case: Case) -> tuple[str, ...]:
     )
     cut = (
         "Every long session must be cut, and a cut moves what stays, so that its cache is void. Cut deep and seldom: "
-        "the distance from context_limit to keep is how long it takes to the next cut. But keep half of the window."
+        "the distance from context_limit to keep is how long it takes to the next cut. But turns should still have "
+        "half of what was said."
     )
     host = (
-        f"The open sessions want more than the cache holds. A history of {case.kept:,} tokens comes back from the host "
-        f"in {_ms(case.transfer(case.kept))}, and its prefill takes {_ms(case.seconds(case.kept))} that all others "
-        "wait for. Leave a few percent of the cache to first turns, and let nobody wait without end."
+        f"The host holds {case.host_tokens:,} tokens besides. A history of {case.place.keep:,} tokens comes back from "
+        f"it in {_ms(case.transfer(case.place.keep))}, and its prefill takes {_ms(case.seconds(case.place.keep))} that "
+        "all others wait for. Cut so deep that what the open sessions have nearly fits into both. Leave a few percent "
+        "of the cache to first turns, and let nobody wait without end."
     )
     return arithmetic, cut, host
 
@@ -172,10 +184,11 @@ def hints(case: Case) -> tuple[str, ...]:
 def explained(case: Case) -> tuple[Explained, ...]:
     """Work the reference policy out."""
     place, turns, usual = case.place, LONG * 60 // TURN_SECONDS, case.circumstances
+    half = place.window // 2  # what the default keeps
     growth = (
         f"{case.system} + (i - 1) x {MESSAGE + REPLY} + {MESSAGE} + {usual.reply_limit} tokens exceed {place.window:,} "
-        f"from turn i = {case.overflow} on, and half an hour has about {turns} turns: every long session outgrows the "
-        "window, and without a rule for that it ends there."
+        f"from turn i = {case.overflow(place.window)} on, and half an hour has about {turns} turns: every long session "
+        "outgrows the window, and without a rule for that it ends there."
     )
     budget = (
         f"{case.tokens:,} / {place.window:,} = {case.tokens // place.window} whole windows, but "
@@ -183,28 +196,32 @@ def explained(case: Case) -> tuple[Explained, ...]:
         "window for life keeps most users out."
     )
     thrashing = (
-        f"To book turns and to drop the cache that was used longest ago earns about {place.dropping}: the users take "
-        "turns, so that what is dropped is what is needed soonest, and its prefill keeps all others waiting."
-    )
-    trimming = (
-        f"From {place.window:,} to {case.kept:,} tokens it comes every "
-        f"{(place.window - case.kept) // (MESSAGE + REPLY)} turns or so, and more than half of the window stays."
+        f"To book turns, to cut from {place.window:,} to {half:,} tokens and to drop the cache that was used longest "
+        f"ago earns about {place.dropping}: the users take turns, so that what is dropped is what is needed soonest, "
+        "and its prefill keeps all others waiting."
     )
     host = (
-        f"{case.kept:,} tokens x {case.machine.kv_bytes_per_token:,} B / {usual.host_rate // GB} GB/s = "
-        f"{_ms(case.transfer(case.kept))}, where their prefill takes {_ms(case.seconds(case.kept))}: idle caches go to "
-        "the host."
+        f"{place.keep:,} tokens x {case.machine.kv_bytes_per_token:,} B / {usual.host_rate // GB} GB/s = "
+        f"{_ms(case.transfer(place.keep))}, where their prefill takes {_ms(case.seconds(place.keep))}. Yet to send "
+        f"idle caches to the host alone earns about {place.hosting}: the sessions have up to {float(case.open):.0f} x "
+        f"({place.window:,} + {half:,}) / 2 = {case.wanted(place.window, half):,} tokens, and GPU and host hold "
+        f"{case.tokens:,} + {case.host_tokens:,}."
+    )
+    trimming = (
+        f"Cut from {place.limit:,} to {place.keep:,} they have up to {case.wanted(place.limit, place.keep):,} tokens, "
+        f"most of which fit; the next cut comes {(place.limit - place.keep) // (MESSAGE + REPLY)} turns later, and "
+        "turns still have more than half of what was said."
     )
     admission = (
-        "With 5 % of the cache left to first turns, new sessions first in the queue and a wait of 20 s at most, the "
-        f"policy earns about {place.reference}."
+        "With 5 % of the cache left to first turns, new sessions first in the queue and a wait of 20 s at most, which "
+        f"matters where the load grows, the policy earns about {place.reference}."
     )
     return (
         Explained("growth", "The history grows by a message and a reply in each turn.", growth),
         Explained("budget", "Whole windows in the cache, against the sessions open at once by Little's law.", budget),
         Explained("thrashing", "What was idle the longest is what comes back next.", thrashing),
-        Explained("trimming", "A cut voids the cache of the whole history, so it must be rare.", trimming),
-        Explained("host", "A transfer takes no time of the GPU.", host),
+        Explained("host", "A transfer takes no time of the GPU, but the host is small.", host),
+        Explained("trimming", "A cut voids the cache of the whole history, so it must be deep and rare.", trimming),
         Explained("admission", "New sessions are small, and a full server keeps them waiting first.", admission),
     )
 
@@ -229,6 +246,7 @@ family: CaseFamily[Case] = CaseFamily(
     ways=((policy,),),
     objective="session-policy",
     section="exercises",
+    revision=2,
     rubric=(
         "Does the page name the problem: more open sessions than the cache holds, each of which outgrows the window?",
         "Does it do the arithmetic of the budget: tokens of a session, windows that fit, sessions at once?",
