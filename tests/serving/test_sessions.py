@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import asdict, replace
 from fractions import Fraction
 from math import ceil
@@ -25,6 +25,7 @@ from spec.serving.session_policy import (
     Book,
     Context,
     Kill,
+    Order,
     PolicyRefused,
     SessionPolicy,
     Tier,
@@ -86,12 +87,27 @@ class Holds:
         for name, job in desk.flight.items():
             assert name in resident, "a turn in flight lost its cache"
             assert cache.tokens(name) >= min(job.reserved, self.engine.tokens(job))
+            assert job.prompt + job.request.max_tokens <= desk.circumstances.window
+        assert all(desk.sessions[job.name].job is job for job in desk.waiting), "a session waits twice"
+        self.check_order([job for job in desk.waiting if desk.sessions[job.name].work < Work.AHEAD])
         for number, session in desk.sessions.items():
             self.check_session(session, number in resident, number in on_host)
         let_in = [each for each in desk.sessions.values() if each.let_in and each.end is End.OPEN]
         assert desk.open == len(let_in)
         if self.policy.session_cap is not None:
             assert desk.open <= self.policy.session_cap
+
+    def check_order(self, waiting: list[Job]) -> None:
+        """Users wait in the order of the policy, and in that of their coming where it says no more."""
+        new = [not self.desk.sessions[job.name].let_in for job in waiting]
+        first: list[int] = {
+            Order.FCFS: [0] * len(waiting),
+            Order.NEW_FIRST: [int(not each) for each in new],
+            Order.RETURNING_FIRST: list(map(int, new)),
+            Order.SHORTEST_FIRST: [job.prompt for job in waiting],
+        }[self.policy.order]
+        places = [(number, job.arrival) for number, job in zip(first, waiting, strict=True)]
+        assert places == sorted(places)
 
     def check_session(self, session: Session, on_gpu: bool, on_host: bool) -> None:  # noqa: FBT001  a row of facts
         number = session.script.number
@@ -102,6 +118,8 @@ class Holds:
             assert (on_gpu, on_host, session.booked, session.in_flight) == (False,) * 4
         if not (session.cached or session.in_flight or (session.booked and self.policy.window_hold)):
             assert (on_gpu, on_host) == (False, False), "a cache that is of no use any more is kept"
+        if on_gpu and not session.in_flight and not (session.booked and self.policy.window_hold):
+            assert self.engine.cache.tokens(number) == session.cached
         if self.policy.context is not Context.SUMMARISE:
             assert session.summary == session.covered == 0
         assert session.raw + session.covered <= session.said or session.end is not End.OPEN
@@ -146,6 +164,7 @@ def test_under_any_policy_nothing_is_lost_or_held_twice(
         SessionPolicy(
             evict_to=Tier.HOST, idle_ttl_s=Fraction(2), context_limit=4096, keep=1000, max_age_s=Fraction(90)
         ),
+        SessionPolicy(evict=Victim.CHEAPEST, context_limit=4096, keep=3072, order=Order.RETURNING_FIRST),
         SessionPolicy(Book.TURN, window_hold=True, kill=Kill.OLDEST, evict_to=Tier.HOST, context_limit=4096, keep=99),
     ],
 )
@@ -273,6 +292,10 @@ def test_a_summary_ahead_spares_the_user_the_wait_for_it() -> None:
     assert min(slow.summarise, fast.summarise) > 0
     waited = [sum(each > 1 for each in one.returning_ttfts) for one in (slow, fast)]
     assert waited[0] > 2 * waited[1]
+    assert slow.summarise > 3 * play(replace(inline, summary=10), around, 1).summarise
+    _, desk = finished(replace(inline, summarise_when=When.IDLE), around, 1)
+    done = Counter(desk.extra.values())
+    assert 2 * done[Work.REBUILD] > done[Work.AHEAD] > 10
     dull = play(replace(inline, context=Context.SLIDE), around, 1)
     assert fast.retention > dull.retention
 
@@ -300,6 +323,69 @@ def test_the_oldest_idle_session_is_ended_where_nothing_else_makes_room() -> Non
         killed += new
     assert len(killed) > 3
     assert play(replace(policy, kill=Kill.NONE), TIGHT, 1).turns < play(policy, TIGHT, 1).turns
+
+
+def test_a_session_that_holds_its_booking_passes_all_that_wait() -> None:
+    """Behind the new sessions, who wait for its booking, it would wait for ever."""
+    pinned = SessionPolicy(Book.WINDOW, window_hold=True, context_limit=4096, keep=2048, order=Order.NEW_FIRST)
+    played = play(pinned, replace(SMALL, per_minute=30, warm_up=0), 1)
+    assert played.queued_at_end > 20
+    assert max(played.returning_ttfts) < 2
+    assert len(played.new_waits) == sum(played.ends.values()), "one that still waits counts with its wait so far"
+
+
+@pytest.mark.parametrize("evict", [Victim.LRU, Victim.LARGEST, Victim.CHEAPEST, Victim.OLDEST_SESSION])
+def test_the_cache_that_goes_first_is_the_one_of_the_policy(evict: Victim) -> None:
+    engine, desk = opened(SessionPolicy(evict=evict, context_limit=4096, keep=2048), TIGHT, 1)
+    cache, seen = engine.cache, 0
+    choose = cache.choose
+
+    def rank(name: Hashable) -> int:
+        if evict is Victim.LRU:
+            return cache.resident.index(name)
+        if evict is Victim.OLDEST_SESSION:
+            return desk.sessions[name].arrival
+        return -cache.tokens(name) if evict is Victim.LARGEST else cache.tokens(name)
+
+    def watched(idle: tuple[Hashable, ...]) -> Hashable:
+        nonlocal seen
+        assert choose is not None
+        name = choose(idle)
+        assert rank(name) == min(map(rank, idle))
+        seen += len(idle) > 1
+        return name
+
+    cache.choose = watched
+    for _ in steps(engine, TIGHT.seconds):
+        pass
+    assert seen > 3
+
+
+def test_a_turn_that_outgrows_its_booking_takes_free_blocks_only() -> None:
+    """Memory runs out beside idle caches that could have made room."""
+    engine, _ = finished(SessionPolicy(Book.PROMPT, context_limit=4096, keep=2048), TIGHT, 1)
+    budget = engine.cache.capacity * engine.cache.block_size
+    assert min(crash.tokens for crash in engine.tally.crashes) < budget * 3 // 4
+
+
+def test_without_caches_each_prompt_is_worked_on_again_but_for_what_is_new() -> None:
+    stateless = SessionPolicy(context=Context.NONE, idle_ttl_s=Fraction(1, 10**4))
+    (_, second), timing = scripts(LONELY, ALONE)[:2], machine(LONELY.model, LONELY.gpu).timing
+    around = replace(LONELY, seconds=second.arrival // NANOSECONDS)
+    _, desk = finished(stateless, around, ALONE)
+    worked = sum(
+        timing.iteration(0, 0, [(0, job.prompt)]) - timing.iteration(0, 0, [(job.prompt - turn.fresh, turn.fresh)])
+        for turn in desk.sessions[0].turns
+        if (job := turn.job) is not None and turn.kept is not None
+    )
+    assert play(stateless, around, ALONE).recompute == Fraction(worked, around.seconds * timing.ticks_per_second)
+
+
+def test_sessions_that_are_ended_early_are_not_served_fairly() -> None:
+    around = replace(SMALL, gpu="h200", per_minute=4, seconds=600)
+    plain = SessionPolicy(context_limit=4096, keep=2048)
+    kept, ended = (play(each, around, 1) for each in (plain, replace(plain, max_age_s=Fraction(100))))
+    assert ended.jain < Fraction(9, 10) < kept.jain
 
 
 def test_headroom_is_for_first_turns_and_the_watermark_against_them() -> None:
