@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
@@ -11,8 +12,10 @@ import pytest
 from grader.case import CaseAsk
 from grader.exercise import Exercise
 from grader.menu import Draw, Menu
+from problems import headroom
 from problems import self_consistent_concurrency as self_consistent
 from tests.problems import plain
+from tests.problems.plain.phases import last
 from tests.problems.seeds import exercises
 from tests.problems.test_misconceptions import agrees
 
@@ -48,10 +51,8 @@ def mean(v: Values) -> Any:
 
 
 def highest_rate(v: Values) -> Any:
-    rate = 1
-    while held(v, Fraction(rate, 60), v["mbu"]):
-        rate += 1
-    return Fraction(rate - 1, 60) or None
+    rate = last(lambda n: held(v, Fraction(n, 60), v["mbu"]))
+    return Fraction(rate, 60) if rate else None
 
 
 def least_share(v: Values) -> Any:
@@ -65,10 +66,65 @@ def least_share(v: Values) -> Any:
     return found if found <= 1 else None
 
 
+def lost(places: int, load: Any) -> Any:
+    """Erlang's loss formula as it stands: the last term a^n / n! over the sum of all."""
+    term = total = Fraction(1)
+    for n in range(1, places + 1):
+        term = term * load / n
+        total += term
+    return term / total
+
+
+def delayed(places: int, load: Any) -> Any:
+    term = total = Fraction(1)
+    for n in range(1, places):
+        term = term * load / n
+        total += term
+    if load >= places:
+        return 1
+    waiting = term * load / (places - load)
+    return waiting / (total + waiting)
+
+
+def reached_of_time(places: int, load: Any) -> Any:
+    """The Poisson number up to so many, in decimals that leave no doubt at the shares of the menu."""
+    with localcontext() as digits:
+        digits.prec = 60
+        mean = Decimal(load.numerator) / Decimal(load.denominator)
+        term = total = (-mean).exp()
+        for n in range(1, places + 1):
+            term = term * mean / n
+            total += term
+        return Fraction(total)
+
+
+def fewest(enough: Callable[[int], bool]) -> int:
+    return (last(lambda n: not enough(n)) or 0) + 1
+
+
+def load_of(v: Values) -> Any:
+    return v["arrival_rate"] * v["service_time"]
+
+
+def highest(v: Values) -> Any:
+    rate = last(lambda n: lost(int(v["servers"]), Fraction(n, 60) * v["service_time"]) <= v["blocking"])
+    return Fraction(rate, 60) if rate else None
+
+
 KEYS: dict[tuple[str, str], Key] = {
     ("self-consistent-concurrency", "self_consistent_concurrency"): mean,
     ("self-consistent-concurrency", "arrival_rate"): highest_rate,
     ("self-consistent-concurrency", "mbu"): least_share,
+    ("headroom", "servers_by_blocking"): lambda v: (
+        fewest(lambda n: lost(n, load_of(v)) <= v["blocking"]) if v["blocking"] else None
+    ),
+    ("headroom", "servers_by_waiting"): lambda v: (
+        fewest(lambda n: delayed(n, load_of(v)) <= v["waiting"]) if v["waiting"] else None
+    ),
+    ("headroom", "servers_by_covered"): lambda v: (
+        fewest(lambda n: reached_of_time(n, load_of(v)) >= v["covered"]) if v["covered"] < 1 else None
+    ),
+    ("headroom", "arrival_rate"): highest,
 }
 SLUGS = sorted({slug for slug, _ in KEYS})
 
@@ -116,6 +172,31 @@ EXAMPLES: list[tuple[CaseAsk[Draw], Draw, str, dict[str, str]]] = [
         ),
         "30.9",
         {"fixed-rate": "17", "prefill-ignored": "11.23", "cache-shared": "9.28", "as-many-as-fit": "45"},
+    ),
+    (
+        # An offered load of 50 in all rows: 10 requests a second that stay for 5 s.
+        headroom.by_loss,
+        point(arrival_rate=(10,), service_time=("5 s",), blocking=("1 %",)),
+        "64",
+        {"mean": "50", "tenth-more": "55", "two-roots-more": "65", "share-of-time": "67", "rate-for-load": "18"},
+    ),
+    (
+        headroom.by_wait,
+        point(arrival_rate=(10,), service_time=("5 s",), waiting=("1 %",)),
+        "68",
+        {"mean": "50", "turned-away": "64", "share-of-time": "67", "one-less": "67"},
+    ),
+    (
+        headroom.by_time,
+        point(arrival_rate=(10,), service_time=("5 s",), covered=("99 %",)),
+        "67",
+        {"mean": "50", "turned-away": "64", "may-wait": "68", "two-roots-more": "65"},
+    ),
+    (
+        headroom.rate,
+        point(servers=(64,), service_time=("5 s",), blocking=("1 %",)),
+        "607",
+        {"mean": "768", "tenth-less": "698", "one-more": "608"},
     ),
 ]
 
