@@ -56,3 +56,10 @@ def wrapped(text: str, indent: int = 0) -> str:
     return textwrap.fill(
         text, max(width, 20), subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
     )
+
+
+def print_rubric(rubric: tuple[str, ...]) -> None:
+    """Print the questions for the learner's own review of a page, which carry no points."""
+    click.echo("\nTo review a page of your own by, without points:")
+    for question in rubric:
+        click.echo(wrapped(f"- {question}", indent=2))

@@ -9,7 +9,7 @@ import click
 from grader.cli import options
 from grader.cli.address import Address
 from grader.cli.learner import learner, part_of
-from grader.cli.output import examples, print_json, printed, wrapped
+from grader.cli.output import examples, print_json, print_rubric, printed, wrapped
 
 if TYPE_CHECKING:
     from grader.cli.learner import Learner
@@ -35,9 +35,7 @@ def command(address: Address, part: str | None, ledger: str | None, student: str
             click.echo()
         print_solution(one, found, several=len(exercise.parts) > 1)
     if exercise.rubric:
-        click.echo("\nTo review a page of your own by, without points:")
-        for question in exercise.rubric:
-            click.echo(wrapped(f"- {question}", indent=2))
+        print_rubric(exercise.rubric)
 
 
 def solved(who: Learner, exercise: Exercise, part: Part) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import click
 from grader.cli import options
 from grader.cli.address import Address, AddressType
 from grader.cli.answering import Answering
-from grader.cli.output import Refused, aside, examples, print_json, printed
+from grader.cli.output import Refused, aside, examples, print_json, print_rubric, printed
 
 if TYPE_CHECKING:
     from grader.cli.learner import Learner
@@ -119,6 +119,8 @@ def command(
         click.echo(f"Read as {judgement.reading}.")
     else:
         print_judgement(judgement, meant, row)
+        if exercise.rubric and judgement.verdict == "correct" and meant is exercise.parts[-1]:
+            print_rubric(exercise.rubric)
         if row is not None and STATUS[judgement.verdict] == 1:
             aside(f"For a hint: grade hint {shown(exercise.family, exercise.seed)}")
     unwritten = html is not None and not _wrote_page(html, exercise, judgement)
