@@ -89,6 +89,8 @@ class Holds:
             assert cache.tokens(name) >= min(job.reserved, self.engine.tokens(job))
             assert job.prompt + job.request.max_tokens <= desk.circumstances.window
         assert all(desk.sessions[job.name].job is job for job in desk.waiting), "a session waits twice"
+        ahead = [desk.sessions[job.name] for job in desk.waiting if desk.sessions[job.name].work >= Work.AHEAD]
+        assert all(session.message is None for session in ahead), "a user waits for what nobody waits for"
         self.check_order([job for job in desk.waiting if desk.sessions[job.name].work < Work.AHEAD])
         for number, session in desk.sessions.items():
             self.check_session(session, number in resident, number in on_host)
@@ -163,6 +165,9 @@ def test_under_any_policy_nothing_is_lost_or_held_twice(
         *POLICIES.values(),
         SessionPolicy(
             evict_to=Tier.HOST, idle_ttl_s=Fraction(2), context_limit=4096, keep=1000, max_age_s=Fraction(90)
+        ),
+        SessionPolicy(
+            Book.WINDOW, context=Context.SUMMARISE, context_limit=1500, keep=300, summary=99, summarise_when=When.IDLE
         ),
         SessionPolicy(evict=Victim.CHEAPEST, context_limit=4096, keep=3072, order=Order.RETURNING_FIRST),
         SessionPolicy(Book.TURN, window_hold=True, kill=Kill.OLDEST, evict_to=Tier.HOST, context_limit=4096, keep=99),
