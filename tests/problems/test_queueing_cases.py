@@ -14,6 +14,7 @@ from grader.exercise import Exercise
 from grader.menu import Draw, Menu
 from problems import headroom
 from problems import self_consistent_concurrency as self_consistent
+from problems import tensor_parallel_traffic as parallel
 from tests.problems import plain
 from tests.problems.plain.phases import last
 from tests.problems.seeds import exercises
@@ -111,6 +112,38 @@ def highest(v: Values) -> Any:
     return Fraction(rate, 60) if rate else None
 
 
+def vector(v: Values) -> Any:
+    return v["hidden"] * v["activation_width"]
+
+
+def ring(v: Values) -> Any:
+    """What each GPU sends of what a ring sums: all but its part on the way round, and again to tell the sums."""
+    return Fraction(v["tensor_parallel"] - 1, v["tensor_parallel"]) * 2
+
+
+def step_traffic(v: Values) -> Any:
+    return 2 * v["layers"] * v["batch"] * vector(v) * ring(v)
+
+
+def step_time(v: Values) -> Any:
+    return 2 * v["layers"] * v["link_latency"] + step_traffic(v) / v["link_bandwidth"]
+
+
+def shared_by(v: Values) -> Any:
+    once = 2 * v["layers"] * v["batch"] * vector(v)
+    return next(t for t in range(2, 100) if once * 2 * (t - 1) == v["group_traffic"])
+
+
+def more_tokens(v: Values) -> Any:
+    reserves, cache = (
+        v["activations"] + v["safety_margin"],
+        2 * v["layers"] * v["kv_heads"] * v["head_dim"] * v["kv_width"],
+    )
+    n = v["tensor_parallel"]
+    group = (v["gpu_memory"] - v["weights"] / n - reserves) // (cache / n)
+    return group - n * ((v["gpu_memory"] - v["weights"] - reserves) // cache)
+
+
 KEYS: dict[tuple[str, str], Key] = {
     ("self-consistent-concurrency", "self_consistent_concurrency"): mean,
     ("self-consistent-concurrency", "arrival_rate"): highest_rate,
@@ -125,6 +158,13 @@ KEYS: dict[tuple[str, str], Key] = {
         fewest(lambda n: reached_of_time(n, load_of(v)) >= v["covered"]) if v["covered"] < 1 else None
     ),
     ("headroom", "arrival_rate"): highest,
+    ("tensor-parallel-traffic", "step_traffic"): step_traffic,
+    ("tensor-parallel-traffic", "communication_time"): step_time,
+    ("tensor-parallel-traffic", "tensor_parallel"): shared_by,
+    ("tensor-parallel-traffic", "batch"): lambda v: last(
+        lambda n: step_time({**v, "batch": n}) <= v["communication_time"]
+    ),
+    ("tensor-parallel-traffic", "more_tokens"): more_tokens,
 }
 SLUGS = sorted({slug for slug, _ in KEYS})
 
@@ -197,6 +237,26 @@ EXAMPLES: list[tuple[CaseAsk[Draw], Draw, str, dict[str, str]]] = [
         point(servers=(64,), service_time=("5 s",), blocking=("1 %",)),
         "607",
         {"mean": "768", "tenth-less": "698", "one-more": "608"},
+    ),
+    (
+        # The chapter's 7B on four GPUs, one sequence. The weights of 13.409 GB would be 10,056.9 MB, not 10,056.8.
+        parallel.traffic,
+        point(
+            weights=("13.409189888 GB",),
+            layers=(32,),
+            hidden=(4096,),
+            activation_width=(2,),
+            batch=(1,),
+            tensor_parallel=(4,),
+        ),
+        "0.7864",
+        {
+            "one-all-reduce": "0.3932",
+            "ring-factor-forgotten": "0.5243",
+            "weights-sent": "10056.9",
+            "bits": "6.2915",
+            "all-gpus": "3.1457",
+        },
     ),
 ]
 
