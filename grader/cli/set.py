@@ -109,11 +109,11 @@ def command(
 def _refusals(out: str) -> Iterator[None]:
     """Turn what can go wrong into one sentence."""
     from grader.posing import Undrawable
-    from grader.sets import BadSecret, Exists, InvalidRoster, InvalidSet, OtherClass, Reaches, TooFew
+    from grader.sets import BadSecret, CannotJudge, Exists, InvalidRoster, InvalidSet, OtherClass, Reaches, TooFew
 
     try:
         yield
-    except (InvalidSet, Reaches, TooFew, InvalidRoster, BadSecret, OtherClass, Exists) as error:
+    except (InvalidSet, CannotJudge, Reaches, TooFew, InvalidRoster, BadSecret, OtherClass, Exists) as error:
         raise Refused(str(error)) from error
     except Undrawable as error:
         raise Refused(f"{error.slug} has no exercise for seed {error.seed}; take another seed.") from error
@@ -123,9 +123,10 @@ def _refusals(out: str) -> Iterator[None]:
 
 def _for_everybody(problem_set: ProblemSet, out: Path, names: tuple[str, ...], *, force: bool, as_json: bool) -> None:
     from grader.exercise import exact
-    from grader.sets import Folder, save_blank, sheet, write
+    from grader.sets import Folder, check, save_blank, sheet, write
 
     drawn = sheet(problem_set)
+    check(((e.number, e.exercise.family, [part.kind for part in e.exercise.parts]) for e in drawn.entries), names)
     Folder(out).make()
     written = write(out, _files(problem_set, drawn, names), force=force)
     answers = Folder(out).answers

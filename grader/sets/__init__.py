@@ -8,6 +8,7 @@ from grader.sets.blank import save_blank
 from grader.sets.definition import InvalidSet, Item, ProblemSet, read_set
 from grader.sets.folder import Folder, OtherClass
 from grader.sets.handout import HandedOut, hand_out
+from grader.sets.refusing import CannotJudge, check
 from grader.sets.rendering import NoFormat, files, format_names, rendered, writer
 from grader.sets.roster import InvalidRoster, Roster, Student, read_roster
 from grader.sets.secret import BadSecret, Secret, find_secret
@@ -17,6 +18,7 @@ from grader.sets.writing import Exists, write
 
 __all__ = [
     "BadSecret",
+    "CannotJudge",
     "Entry",
     "Exists",
     "Folder",
@@ -33,6 +35,7 @@ __all__ = [
     "Sheet",
     "Student",
     "TooFew",
+    "check",
     "files",
     "find_secret",
     "format_names",

@@ -19,6 +19,7 @@ from grader.sets.definition import ProblemSet
 from grader.sets.draws import Allotment, Drawn, Place, first_draws, individual_sheet, places
 from grader.sets.folder import Folder
 from grader.sets.formats import KINDS
+from grader.sets.refusing import check
 from grader.sets.rendering import files, writer
 from grader.sets.roster import Student
 from grader.sets.secret import Secret
@@ -97,6 +98,7 @@ def hand_out(
     """Write the sheets and keys of a class. The same secret gives the same files, however many `workers` there are.
 
     Raises:
+        CannotJudge: a format cannot judge what an item asks for.
         OtherClass: the folder holds another set, and `force` is not set; or another run is writing to it.
         TooFew, Undrawable: a family cannot give what an item asks for.
         OSError: a file cannot be written; the files that are there are whole, and a new run goes on.
@@ -119,6 +121,7 @@ def _hand_out(
 ) -> HandedOut:
     named = {student.code: student for student in coded(students, secret)}
     spots = places(problem_set, secret)
+    check(((spot.number, spot.item.family, [kind for _, _, _, kind, _ in spot.shape]) for spot in spots), formats)
     allotment = Allotment(problem_set.title, secret, spots)
     for code, draws in folder.draws(problem_set, secret).items():
         allotment.keep(code, draws)

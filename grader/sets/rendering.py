@@ -17,6 +17,7 @@ import grader
 from grader.amounts import digits
 from grader.givens import shown
 from grader.sets import formats as writers
+from grader.sets import showing
 from grader.sets.formats import KINDS, Files, Format
 from grader.sets.sheets import Sheet
 from grader.solution import answer, lines
@@ -90,7 +91,7 @@ def _environment(name: str) -> Environment:
         autoescape=False,  # noqa: S701  each format escapes by its own filter
     )
     filters: dict[str, Any] = {"points": _points, "shown": shown, "answer": answer}
-    environment.filters.update(filters | dict(writer(name).filters))
+    environment.filters.update(filters | dict(showing.FILTERS) | dict(writer(name).filters))
     environment.globals["lines"] = lines
     return environment
 

@@ -1,4 +1,4 @@
-"""A sheet with something of every family on it, for the tests of formats."""
+"""A sheet with something of every kind and of many families on it, for the tests of formats."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cache
 from grader.exercise import Exercise, Part
 from grader.families import family, pose, slugs
 from grader.posing import Undrawable
-from grader.sets import Entry, Item, Sheet
+from grader.sets import Entry, Item, Sheet, writer
 from grader.solution import answer
 
 TITLE = r'Week 1: <memory> & "cost" -- $5, 50 %, a_b, #1, \x, ~^{}, [y](z), `k`, *m*, //n'
@@ -18,16 +18,35 @@ FIRST_SEED = 10**15 + 1  # long enough to be found where it should not stand
 CHOICE = Exercise(
     "choice", 1, FIRST_SEED, "1. Some options follow. # None is markup.", (),
     (
-        Part("a", "batch", "- Which?", "choice", "*c* & <d>", options=("a", "[b]", "*c* & <d>", "1. e")),
+        Part("a", "batch", "- Which?", "choice", "*c* & <d>", options=("a", "[b]", "*c* & <d>", "1. e", "[f]" * 20)),
         Part("b", "batch", "+ And?", "choice", None, options=("5 %", "$6$"), reason="*None* <b>costs</b> 50 % & a_b."),
     ),
 )  # fmt: skip
 
 
 @cache
+def first_of_each() -> tuple[Exercise, ...]:
+    """Give the first exercise of every family."""
+    return tuple(next(_of(slug)) for slug in slugs())
+
+
+@cache
+def sampled() -> tuple[str, ...]:
+    """Give the first family of each kind of answer, and every fifth: more of one kind look the same."""
+    seen: set[str] = set()
+    chosen = []
+    for number, exercise in enumerate(first_of_each()):
+        kinds = {part.kind for part in exercise.parts}
+        if number % 5 == 0 or kinds - seen:
+            chosen.append(exercise.family)
+        seen |= kinds
+    return tuple(chosen)
+
+
+@cache
 def exercises() -> tuple[Exercise, ...]:
-    """Give every family's first exercise, its first one without a value, and one with options."""
-    return (*(exercise for slug in slugs() for exercise in _of(slug)), CHOICE)
+    """Give the first exercise of the sampled families, their first one without a value, and one with options."""
+    return (*(exercise for slug in sampled() for exercise in _of(slug)), CHOICE)
 
 
 def _of(slug: str) -> Iterator[Exercise]:
@@ -44,6 +63,12 @@ def _of(slug: str) -> Iterator[Exercise]:
         if has_value in wanted:
             wanted.remove(has_value)
             yield exercise
+
+
+def judged_by(name: str) -> list[str]:
+    """Give the sampled families that a format can judge."""
+    kinds = {e.family: {part.kind for part in e.parts} for e in first_of_each()}
+    return [slug for slug in sampled() if not kinds[slug] & writer(name).refuses]
 
 
 def hidden(exercise: Exercise) -> set[str]:

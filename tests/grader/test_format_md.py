@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from grader.givens import shown
-from grader.sets import rendered
+from grader.sets import rendered, showing
 from grader.sets.formats.md import escaped
 from grader.solution import answer, lines
 from tests.grader.every_family import NAME, TITLE, exercises, sheet
@@ -42,10 +42,11 @@ def blocks(text: str) -> set[str]:
 
 @pytest.mark.parametrize("kind", ["sheet", "key"])
 def test_only_the_blocks_that_the_template_writes_are_there(kind: str) -> None:
-    wanted = {"heading", "paragraph"}
+    wanted = {"heading", "paragraph", "bullet_list", "list_item"}
     if kind == "sheet":
-        wanted |= {"table", "thead", "tbody", "tr", "th", "td", "bullet_list", "list_item"}
-    assert blocks(rendered(kind, sheet(), "md")) == {"inline", *(f"{w}_{e}" for w in wanted for e in ("open", "close"))}
+        wanted |= {"table", "thead", "tbody", "tr", "th", "td"}
+    alone = {"inline", "fence"} if kind == "sheet" else {"inline"}
+    assert blocks(rendered(kind, sheet(), "md")) == alone | {*(f"{w}_{e}" for w in wanted for e in ("open", "close"))}
 
 
 def test_a_sheet_is_read_word_for_word() -> None:
@@ -57,11 +58,12 @@ def test_a_sheet_is_read_word_for_word() -> None:
     texts = [text for _, text in found]
     assert f"Name: {NAME}" in texts
     for exercise in exercises():
-        assert exercise.statement in texts
+        assert [words for words in showing.paragraphs(exercise) if words not in texts] == []
         assert not exercise.convention or exercise.convention in texts
         for part in exercise.parts:
             assert any(text.endswith(part.question) for text in texts)
-            assert [option for option in part.options if option not in texts] == []
+            listed = [f"Options: {', '.join(part.options)}"] if showing.on_a_line(part) else part.options
+            assert not part.options or [line for line in listed if line not in texts] == []
         cells = [text for tag, text in found if tag in {"td", "th"}]
         for given_ in (*exercise.givens, *(g for part in exercise.parts for g in part.givens)):
             assert {given_.symbol, shown(given_), given_.says} <= set(cells)
@@ -74,6 +76,8 @@ def test_a_key_is_read_word_for_word() -> None:
         for part in exercise.parts:
             assert any(answer(part) in text and part.reason in text for text in texts)
             assert [line.text for line in lines(exercise, part) if line.text not in texts] == []
+            assert [f for f in map(": ".join, showing.mistakes(part)) if f not in texts] == []
+        assert [question for question in exercise.rubric if question not in texts] == []
 
 
 @pytest.mark.roundtrip

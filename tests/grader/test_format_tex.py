@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from grader.givens import shown
 from grader.sets import rendered
 from grader.sets.formats.tex import escaped, mathematics
+from grader.sets.showing import form, mistakes, paragraphs
 from grader.solution import answer, lines
 from spec.index import laws
 from spec.quantities import quantities
@@ -25,7 +26,7 @@ KNOWN = r"""
     \answer \apart \bar \begin \beta \bfseries \cdot \chi \delta \end \foreign \frac \gamma \hfill \hline \item
     \kappa \lambda \Large \lceil \le \left \lfloor \mathrm \max \mbox \min \nopagebreak \nu \omega \operatorname \par
     \prime \quad \rceil \rfloor \rho \Rightarrow \right \rule \section \sigma \small \smallskip \sqrt \subsection \tau
-    \text
+    \scriptsize \text \ttfamily
     \textasciicircum \textasciigrave \textasciitilde \textbackslash \textbar \textbf \textgreater \textless
     \textquotedbl \textquotesingle \times
 """
@@ -81,15 +82,15 @@ def test_a_sheet_says_all_that_is_asked_and_nothing_of_a_key() -> None:
     text = body(rendered("sheet", sheet(), "tex"))
     sections = re.split(r"\\section\{Exercise \d+ \(2\.5 points\)\}", text)[1:]
     for section, exercise in zip(sections, exercises(), strict=True):
-        said = [exercise.statement, exercise.convention]
+        said = [*paragraphs(exercise), exercise.convention]
         for part in exercise.parts:
-            said += [part.question, *part.options]
+            said += [part.question, *part.options, *form(part)]
         for given_ in (*exercise.givens, *(g for part in exercise.parts for g in part.givens)):
             said += [shown(given_), given_.says]
         assert [words for words in said if escaped(words) not in section] == []
         assert [text for text in hidden(exercise) if escaped(text) in section] == []
     labels = [f"{n}{p.part * (len(e.parts) > 1)}" for n, e in enumerate(exercises(), 1) for p in e.parts]
-    assert re.findall(r"\\answer\{(\w+)\}", text) == labels
+    assert re.findall(r"\\answer\[\d+mm\]\{(\w+)\}", text) == labels
     assert f"Name: {escaped(NAME)}" in text
     assert escaped(TITLE) in text
     assert r"Name: \rule" in rendered("sheet", sheet(name=""), "tex")
@@ -103,6 +104,7 @@ def test_a_key_says_every_answer_with_its_steps() -> None:
         for part in exercise.parts:
             assert rf"\textbf{{{escaped(answer(part))}}}" in section
             assert escaped(part.reason) in section
+            assert [said for _, said in mistakes(part) if escaped(said) not in section] == []
             for line in lines(exercise, part):
                 assert escaped(line.says) in section
                 assert (mathematics(line.latex) if line.latex else escaped(line.text)) in section

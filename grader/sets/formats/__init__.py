@@ -27,12 +27,14 @@ class Format:
         filters: for its templates, beside those of `grader.sets.rendering`.
         needs: the modules it imports that an installation may lack.
         extra: the extra of the package that brings them.
+        refuses: the kinds of answers (`grader.exercise.KINDS`) that cannot be judged where it is taken.
     """
 
     suffix: str = ""
     filters: Mapping[str, Callable[..., Any]] = {}
     needs: tuple[str, ...] = ()
     extra: str = ""
+    refuses: frozenset[str] = frozenset()
 
     def files(self, kind: str, sheet: Sheet, text: str) -> Files:
         """Return the files of one sheet, or of its key.

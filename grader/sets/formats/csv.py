@@ -16,6 +16,7 @@ from grader.amounts import natural
 from grader.answers.gradebook import printed
 from grader.exercise import Part
 from grader.sets.formats import Files, Format
+from grader.sets.ranges import NUMERIC
 from grader.sets.sheets import Entry, Sheet
 from grader.solution import answer
 from grader.tables import guarded
@@ -54,8 +55,8 @@ def _key(sheet: Sheet, entry: Entry, part: Part, place: tuple[str, str]) -> list
     exercise = entry.exercise
     name = f"{exercise.family}@{exercise.revision}/{exercise.seed}"
     right = answer(part)
-    if part.kind == "number" and "/" in right:
-        right = natural(Fraction(right), "")  # 1/3 would become the first of March
+    if part.kind in NUMERIC and "/" in (part.key or ""):  # 1/3 would become the first of March
+        right = natural(Fraction(part.key or 0), part.unit or "1").replace(",", "")
     return [sheet.student, *place, printed(entry.parts[part.part]), name, right, part.reason]
 
 

@@ -25,7 +25,8 @@ MODULES = (
     *("grader/judging/*.py", "grader/ledger/**/*.py", "grader/ledger/**/*.sql", "grader/reading/*.py"),
     *("grader/tables.py", "spec/__init__.py", "spec/units.py", *COPIED),
 )
-NOT_NEEDED = "policy_file.py"  # reads set files; a key has its policy in it
+# One reads set files, and a key has its policy in it; the other needs the laws, and is for a learner alone.
+NOT_NEEDED = frozenset({"grader/answers/policy_file.py", "grader/judging/compound.py"})
 SCRIPT, PLAIN = 0o100755 << 16, 0o100644 << 16
 
 PYTHON = """\
@@ -62,6 +63,8 @@ echo '{{"score": 0, "output": "The autograder was not set up. Tell your instruct
 class Gradescope(Format):
     """One bundle for the class; the template is its README."""
 
+    refuses = frozenset({"policy"})  # it takes the laws, and minutes
+
     def files(self, kind: str, sheet: Sheet, text: str) -> Files:  # noqa: ARG002  a sheet has no files of its own
         """Return nothing: students hand in what another format gives them."""
         return {}
@@ -90,8 +93,9 @@ def _copied() -> Iterator[tuple[str, bytes]]:
     for pattern in MODULES:
         package, _, inside = pattern.partition("/")
         for file in sorted(roots[package].glob(inside)):
-            if file.name != NOT_NEEDED:
-                yield f"{package}/{file.relative_to(roots[package]).as_posix()}", file.read_bytes()
+            path = f"{package}/{file.relative_to(roots[package]).as_posix()}"
+            if path not in NOT_NEEDED:
+                yield path, file.read_bytes()
 
 
 def _zipped(scripts: dict[str, bytes], files: dict[str, bytes]) -> bytes:

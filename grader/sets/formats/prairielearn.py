@@ -11,6 +11,8 @@ from grader.sets.sheets import Sheet
 class PrairieLearn(Format):
     """One course for the class; the template is the page of a question, which PrairieLearn fills for each variant."""
 
+    refuses = frozenset({"policy"})  # it takes the laws, and minutes
+
     def files(self, kind: str, sheet: Sheet, text: str) -> Files:  # noqa: ARG002  a sheet has no files of its own
         """Return nothing: PrairieLearn hands the exercises out."""
         return {}

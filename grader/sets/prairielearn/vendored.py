@@ -16,6 +16,7 @@ MODULES = (
     *("grader/__init__.py", "grader/exercise.py", "grader/feedback.py", "grader/judging/*.py", "grader/reading/*.py"),
     *("spec/__init__.py", "spec/units.py", *COPIED),
 )
+NOT_NEEDED = "grader/judging/compound.py"  # it needs the laws, and is for a learner alone
 _IMPORT = re.compile(r"^( *(?:from|import) )(?=(?:grader|spec)\b)", re.MULTILINE)
 
 SERVER = '''\
@@ -60,4 +61,6 @@ def _sources() -> Iterator[tuple[str, str]]:
     for pattern in MODULES:
         package, _, inside = pattern.partition("/")
         for file in sorted(roots[package].glob(inside)):
-            yield f"{package}/{file.relative_to(roots[package]).as_posix()}", file.read_text(encoding="utf-8")
+            path = f"{package}/{file.relative_to(roots[package]).as_posix()}"
+            if path != NOT_NEEDED:
+                yield path, file.read_text(encoding="utf-8")
