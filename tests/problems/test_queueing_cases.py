@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from random import Random
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from grader.case import CaseAsk
 from grader.exercise import Exercise
 from grader.menu import Draw, Menu
-from problems import headroom
+from problems import headroom, prefill_share
 from problems import self_consistent_concurrency as self_consistent
 from problems import tensor_parallel_traffic as parallel
 from tests.problems import plain
@@ -144,6 +145,16 @@ def more_tokens(v: Values) -> Any:
     return group - n * ((v["gpu_memory"] - v["weights"] - reserves) // cache)
 
 
+def prefill_need(v: Values) -> Any:
+    return v["arrival_rate"] * v["prefill_time"]
+
+
+def mean_first_token(v: Values) -> Any:
+    """The waits of a single server with equal times, from (2 - rho) / (1 - rho) halves of one of them."""
+    rho = prefill_need(v) / v["prefill_share"]
+    return v["prefill_time"] / v["prefill_share"] * (2 - rho) / (2 * (1 - rho)) if rho < 1 else None
+
+
 KEYS: dict[tuple[str, str], Key] = {
     ("self-consistent-concurrency", "self_consistent_concurrency"): mean,
     ("self-consistent-concurrency", "arrival_rate"): highest_rate,
@@ -165,6 +176,10 @@ KEYS: dict[tuple[str, str], Key] = {
         lambda n: step_time({**v, "batch": n}) <= v["communication_time"]
     ),
     ("tensor-parallel-traffic", "more_tokens"): more_tokens,
+    ("prefill-share", "prefill_share"): lambda v: prefill_need(v) if prefill_need(v) < 1 else None,
+    ("prefill-share", "arrival_rate"): lambda v: v["prefill_share"] / v["prefill_time"],
+    ("prefill-share", "verdict"): lambda v: "stable" if prefill_need(v) < v["prefill_share"] else "unstable",
+    ("prefill-share", "ttft"): mean_first_token,
 }
 SLUGS = sorted({slug for slug, _ in KEYS})
 
@@ -190,11 +205,25 @@ def test_at_the_least_share_of_the_bandwidth_the_cache_is_full() -> None:
             assert in_service(v, v["arrival_rate"], Fraction(part.key) / 100) == v["slots"], exercise.id
 
 
+def test_waits_for_prefill_are_those_of_a_queue_that_is_run() -> None:
+    """Run a queue with the times between arrivals drawn so that they are exponential."""
+    case, random = prefill_share.Server(Fraction(3), 45, 25), Random(1)  # noqa: S311  a simulation
+    clock = free = total = 0.0
+    requests = 60_000
+    for _ in range(requests):
+        clock += random.expovariate(3)
+        free = max(clock, free) + 0.045 / 0.25
+        total += free - clock
+    expected = prefill_share.first_token(case)
+    assert expected is not None
+    assert abs(1000 * total / requests / float(expected) - 1) < 0.05
+
+
 def point(**choices: Any) -> Draw:
     return Menu(**choices).at(0)
 
 
-EXAMPLES: list[tuple[CaseAsk[Draw], Draw, str, dict[str, str]]] = [
+EXAMPLES: list[tuple[CaseAsk[Any], Any, str, dict[str, str]]] = [
     (
         # Exercise 4 on one A100 at its whole bandwidth. Without what prefills take it is 11.23, not 10.58.
         self_consistent.mean,
@@ -258,12 +287,31 @@ EXAMPLES: list[tuple[CaseAsk[Draw], Draw, str, dict[str, str]]] = [
             "all-gpus": "3.1457",
         },
     ),
+    (
+        # 3 requests a second of 45 ms; the bound itself is not enough.
+        prefill_share.share,
+        prefill_share.Server(Fraction(3), 45, 25),
+        "13.5",
+        {
+            "rate-ignored": "4.5",
+            "rest": "86.5",
+            "rate-alone": "3",
+            "reciprocal": "7.407",
+            "number-for-percent": "0.135",
+        },
+    ),
+    (
+        prefill_share.ttft,
+        prefill_share.Server(Fraction(3), 45, 25),
+        "285.652",
+        {"wait-forgotten": "180", "share-ignored": "48.512", "exponential": "391.304", "prefill-alone": "45"},
+    ),
 ]
 
 
 @pytest.mark.parametrize(("ask", "case", "key", "slips"), EXAMPLES, ids=[row[0].asks for row in EXAMPLES])
 def test_every_misconception_leads_where_it_was_measured(
-    ask: CaseAsk[Draw], case: Draw, key: str, slips: dict[str, str]
+    ask: CaseAsk[Any], case: Any, key: str, slips: dict[str, str]
 ) -> None:
     def said(found: Any) -> str | None:
         return None if found is None else str(Fraction(found))
