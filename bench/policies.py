@@ -26,7 +26,7 @@ from spec.stream import Stream
 FIRST, OTHERS = 1, (2, 3, 4, 5, 6)
 FINALISTS, SHOWN = 20, 10
 PARTS = 1000
-COLUMNS = ("score", "new p99 s", "TTFT p99 s", "redone", "Jain", "retained", "bad", "queued", "policy")
+COLUMNS = ("policy", "score", "new p99 s", "TTFT p99 s", "redone", "Jain", "retained", "bad", "queued")
 
 
 def drawn(number: int) -> SessionPolicy:
@@ -112,7 +112,7 @@ def run(count: int, path: Path, processes: int) -> str:
 
 
 def _cells(score: Exact, means: Sequence[Exact], policy: str) -> list[str]:
-    return [f"{float(score):.1f}", *(f"{float(value):.3g}" for value in means), policy]
+    return [policy, f"{float(score):.1f}", *(f"{float(value):.3g}" for value in means)]
 
 
 def main(arguments: list[str]) -> int:
