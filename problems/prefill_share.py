@@ -321,8 +321,8 @@ family: CaseFamily[Server] = CaseFamily(
     statement=lambda c: (
         "Requests arrive at random, and their times do not depend on each other. They are prefilled one after the "
         f"other in the order of arrival; a prefill that has the GPU to itself takes {c.time} ms, the same for all. A "
-        "share of the GPU's time is reserved for prefill, in slices so fine that a prefill goes on evenly at that share of "
-        "full speed; decode has the rest, whatever waits."
+        "share of the GPU's time is reserved for prefill, in slices so fine that a prefill goes on evenly at that "
+        "share of full speed; decode has the rest, whatever waits."
     ),
     givens=lambda c: (prefill(c),),
     ways=((share,), (rate,), (verdict, ttft)),
