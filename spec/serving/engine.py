@@ -36,10 +36,8 @@ class Engine:
         admission: builds what lets requests in, from a cache and the rules of the server.
 
     Attributes:
-        now: the tick.
-        tally: what was counted so far.
-        cache, admission: what holds the caches, and who waits and is in flight.
-        host: what keeps idle caches on the host, if the server moves them there.
+        now, tally: the tick, and what was counted so far.
+        cache, host, admission: what holds the caches, and idle ones on the host, if any; who waits and is in flight.
         decoding: the requests that get a token in the next step, in the order of joining.
         jobs: every request that is known, by id.
 
