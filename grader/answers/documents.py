@@ -2,6 +2,9 @@
 
 A document is a list of documents, a row (`item`, `part`, `answer`), or a table of answers by exercise (`"2b"`, or `2`
 with a table by part), perhaps below `answers`, for the `student` that it names or below the name of each student.
+
+An answer that is a table itself, such as a policy, stands below its exercise (`[8]` in TOML), or is a file of its own,
+whose name ends in the number: `K7Q2-9XMD-8.toml`.
 """
 
 from __future__ import annotations
@@ -13,32 +16,66 @@ from collections.abc import Iterator
 from typing import Any
 
 from grader.answers.answer import Answer, Unplaced, item_of
+from grader.codes import CODE
 
 DEEPEST = 8
+_NAMED = re.compile(
+    rf"(?:.*[/\\])?(?:.*{CODE.pattern}|exercise|answer|policy)[\s_.-]*\(?(\d{{1,4}})([a-h]?)\)?\.\w+", re.IGNORECASE
+)
+_FIELD = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")  # of an answer that is a table
+_SHORTEST = 3  # of the name of a field; a part has a letter
+_FENCED = re.compile(r"\s*(?:```|~~~)[\w-]*\n(.*?)\n?(?:```|~~~)\s*", re.DOTALL)
 ABOUT = frozenset({"student", "code", "schema", "title", "set", "time", "name"})  # of a document, and no answers
 _LABEL = re.compile(
     r"\s*(?:answer|exercise)\s+(\d{1,4})\s*\(?([a-h]?)\)?\s*:(.*)", re.IGNORECASE | re.DOTALL | re.ASCII
 )
 
 
+class _Number(str):
+    """A number as it is typed."""
+
+    __slots__ = ()
+
+
 def from_json(text: str, name: str) -> Iterator[Answer | Unplaced]:
     """Give the answers of a JSON document; numbers stay as they are typed."""
     try:
-        data = json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
+        data = json.loads(text, parse_int=_Number, parse_float=_Number, parse_constant=_Number)
     except (ValueError, RecursionError) as error:
         yield Unplaced(name, getattr(error, "lineno", 0), "", "", f"it is not valid JSON ({_short(error)})")
         return
-    yield from _walk(data, name, "", "", 0)
+    yield from _document(data, text, name)
 
 
 def from_toml(text: str, name: str) -> Iterator[Answer | Unplaced]:
     """Give the answers of a TOML document."""
     try:
-        data = tomllib.loads(text, parse_float=str)
+        data = tomllib.loads(text, parse_float=_Number)
     except (ValueError, RecursionError) as error:
         yield Unplaced(name, 0, "", "", f"it is not valid TOML ({_short(error)})")
         return
-    yield from _walk(data, name, "", "", 0)
+    yield from _document(data, text, name)
+
+
+def _document(data: Any, text: str, name: str) -> Iterator[Answer | Unplaced]:
+    """Give the answers of a document, or the one that it is by its name and its fields."""
+    named = _NAMED.fullmatch(name)
+    if named and isinstance(data, dict) and _is_answer(data):
+        yield Answer(name, 0, "", int(named[1]), named[2].lower(), text.strip())
+    else:
+        yield from _walk(data, name, "", "", 0)
+
+
+def _is_answer(table: dict[str, Any]) -> bool:
+    """Say whether a table is an answer: it has fields, and neither they nor those below are names of exercises."""
+    below = [key for value in table.values() if isinstance(value, dict) for key in value]
+    return bool(table) and all(
+        _FIELD.fullmatch(key)
+        and len(key) >= _SHORTEST
+        and key not in {*ABOUT, "answers", "answer", "item", "part"}
+        and not item_of(key)
+        for key in (*table, *below)
+    )
 
 
 def from_notebook(text: str, name: str) -> Iterator[Answer | Unplaced]:
@@ -68,6 +105,8 @@ def from_notebook(text: str, name: str) -> Iterator[Answer | Unplaced]:
             item, typed = item or (int(label[1]), label[2].lower()), label[3]
         if cell.get("cell_type") == "code":
             typed = "\n".join(line for line in typed.splitlines() if not line.lstrip().startswith("#"))
+        if fenced := _FENCED.fullmatch(typed):
+            typed = fenced[1]
         if item is not None:
             yield Answer(name, number, str(student), item[0], item[1], typed.strip())
     if not any_answer:
@@ -119,6 +158,11 @@ def _row(data: dict[str, Any], name: str, student: str, time: str) -> Iterator[A
 
 def _of_item(item: tuple[int, str], value: Any, name: str, student: str, time: str) -> Iterator[Answer | Unplaced]:
     number, part = item
+    if isinstance(value, dict) and _is_answer(value):
+        value = _written(value, 0)
+        if value is None:
+            yield Unplaced(name, 0, student, f"{number}{part}", "its tables are nested too deeply")
+            return
     if isinstance(value, dict) and not part:
         for letter, below in value.items():
             named = item_of(f"{number}{letter}")
@@ -133,6 +177,23 @@ def _of_item(item: tuple[int, str], value: Any, name: str, student: str, time: s
         yield Unplaced(name, 0, student, f"{number}{part}", f"{_shown(value)} is no answer; write it as text")
     else:
         yield Answer(name, 0, student, number, part, text.strip(), time)
+
+
+def _written(value: Any, depth: int) -> str | None:
+    """Write a table in JSON again, its numbers as they were typed; None where it is nested too deeply."""
+    if isinstance(value, _Number):
+        return value.replace("_", "").removeprefix("+")
+    if depth > DEEPEST:
+        return None
+    if isinstance(value, dict | list):
+        below = [_written(each, depth + 1) for each in (value.values() if isinstance(value, dict) else value)]
+        if None in below:
+            return None
+        if isinstance(value, list):
+            return f"[{', '.join(map(str, below))}]"
+        named = (f"{json.dumps(key)}: {each}" for key, each in zip(value, below, strict=True))
+        return f"{{{', '.join(named)}}}"
+    return json.dumps(value, default=str)
 
 
 def _text(value: Any) -> str | None:

@@ -24,7 +24,9 @@ from grader.exercise import Exercise, Part, SlipValue, Tolerance
 from grader.judging import judge
 from grader.ledger import Ledger
 from grader.sets import Entry, Item, ProblemSet, Sheet, record, record_of
+from grader.solution import answer
 from grader.tables import unguarded
+from tests.grader.every_family import first_of_each
 
 CODES = ("C2FR-WQRK", "K7Q2-9XMD")
 MAIN = "from grader.cli import main\nmain()"
@@ -366,3 +368,31 @@ def test_no_file_breaks_the_command(key: Path, text: str) -> None:
 def test_an_unplaced_answer_says_where_it_stands() -> None:
     assert str(Unplaced("a.csv", 3, "ada", "2b", "it is blank")) == "a.csv, line 3, ada, exercise 2b: it is blank."
     assert str(Unplaced("a.csv", 0, "", "", "it is blank")) == "a.csv: it is blank."
+
+
+def test_right_answers_of_every_kind_earn_all_points_and_a_policy_is_a_file(tmp_path: Path) -> None:
+    kinds: dict[str, Exercise] = {}
+    for asked in first_of_each():
+        for part in asked.parts:
+            kinds.setdefault(part.kind, asked)
+    assert {"count", "choice", "choices", "mistake", "invariant", "counterexample", "expression", "policy"} <= set(
+        kinds
+    )
+    of = {asked.id: asked for asked in kinds.values()}.values()
+    entries = [Entry.of(n, Item(e.family, e.seed, 1, Fraction(2)), e) for n, e in enumerate(of, 1)]
+    key = tmp_path / "key.json"
+    lines = [record_of(Sheet("Week 1", CODES[0], tuple(entries)))]
+    key.write_text("".join(record(ProblemSet("Week 1", ()), lines)), encoding="utf-8")
+    (tmp_path / "in").mkdir()
+    with (tmp_path / "in" / "answers.csv").open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["student", "item", "part", "answer"])
+        for entry in entries:
+            for part in entry.exercise.parts:
+                if part.kind == "policy":
+                    (tmp_path / "in" / f"{CODES[0]}-{entry.number}.json").write_text(answer(part), encoding="utf-8")
+                else:
+                    table.writerow([CODES[0], entry.number, part.part, answer(part)])
+    done = run(key, tmp_path / "in", "--out", key.with_name("g.csv"))
+    assert (done.exit_code, len(recorded(key))) == (0, sum(len(e.exercise.parts) for e in entries)), done.stderr
+    assert [(r["item"], r["part"], r["why"]) for r in book(key.with_name("g.csv")) if r["verdict"] != "correct"] == []

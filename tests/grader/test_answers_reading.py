@@ -201,3 +201,54 @@ def test_a_cell_of_a_hundred_megabytes_is_passed_over(tmp_path: Path) -> None:
 def test_no_file_breaks_the_reader(tmp_path: Path, name: str, content: bytes) -> None:
     for found in read(tmp_path, name, content):
         assert isinstance(found, Answer) or "\n" not in str(found)
+
+
+POLICY = {"evict_to": "host", "headroom": 0.05, "keep": 4608, "predictions": {"overflow_turn": 20}, "ttl": None}
+fields = st.dictionaries(
+    st.from_regex(r"[a-z]{3,8}(_[a-z]{1,4})?", fullmatch=True).filter(lambda name: name not in KEYS and name != "code"),
+    st.integers() | st.booleans() | st.text(max_size=5) | st.floats(allow_nan=False, allow_infinity=False),
+    min_size=1,
+    max_size=5,
+).filter(lambda table: not {"time", "name", "title", "schema", "set", "answers"} & set(table))
+
+
+@pytest.mark.roundtrip
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(fields)
+def test_an_answer_that_is_a_table_stands_below_its_exercise_or_in_a_file_of_its_own(
+    tmp_path: Path, wanted: dict[str, object]
+) -> None:
+    for name, content in (
+        ("a.json", {"student": "K7Q2-9XMD", "8": wanted}),
+        ("b.json", {"K7Q2-9XMD": {"8": wanted}}),
+        ("c.json", [{"student": "K7Q2-9XMD", "item": 8, "answer": wanted}]),
+        ("K7Q2-9XMD-8.json", wanted),
+    ):
+        (found,) = read(tmp_path, name, json.dumps(content))
+        assert isinstance(found, Answer)
+        assert (found.item, found.part, json.loads(found.text)) == (8, "", wanted)
+
+
+def test_a_policy_is_read_from_toml_and_from_a_notebook_as_it_was_typed(tmp_path: Path) -> None:
+    plain = '# mine\nevict_to = "host"\nkeep = 4_608\nheadroom = +0.050\n[predictions]\noverflow_turn = 20\n'
+    below = f'student = "K7Q2-9XMD"\n[8]\n{plain.replace("[predictions]", "[8.predictions]")}'
+    text = '{"evict_to": "host", "keep": 4608, "headroom": 0.050, "predictions": {"overflow_turn": 20}}'
+    assert said(read(tmp_path, "all.toml", below)) == {("K7Q2-9XMD", 8, ""): text}
+    for name in ("K7Q2-9XMD-8.toml", "answer 8.toml", "Ada_K7Q2-9XMD_8.toml"):
+        assert said(read(tmp_path, name, plain)) == {("", 8, ""): plain.strip()}
+    assert said(read(tmp_path, "K7Q2-9XMD 8b.toml", plain)) == {("", 8, "b"): plain.strip()}
+    for source in (f"Answer 8:\n```toml\n{plain}```\n", f"Answer 8: {plain}"):
+        book = {"cells": [{"cell_type": "markdown", "source": source, "metadata": {}}], "metadata": {}}
+        assert said(read(tmp_path, "x.ipynb", json.dumps(book))) == {("", 8, ""): plain.strip()}
+    assert {("K7Q2-9XMD", 8, ""): json.dumps(POLICY)} == said(
+        read(tmp_path, "p.json", json.dumps({"K7Q2-9XMD": {"8": POLICY}}))
+    )
+
+
+def test_a_file_of_answers_is_no_policy_whatever_its_name_ends_in(tmp_path: Path) -> None:
+    for name in ("K7Q2-9XMD-2.json", "answer-2.json"):
+        assert said(read(tmp_path, name, '{"1": "5", "2": {"a": "6"}}')) == {("", 1, ""): "5", ("", 2, "a"): "6"}
+        assert said(read(tmp_path, name, '{"u1234567": {"1": "5"}}')) == {("u1234567", 1, ""): "5"}
+        assert said(read(tmp_path, name, '{"student": "ada", "answers": {"1": "5"}}')) == {("ada", 1, ""): "5"}
+    for wrong in ('{"2": {"x": "5"}}', '{"2": {"answer": "5"}}', '{"2": ' + '{"abc": ' * 30 + "1" + "}" * 31):
+        assert [type(f) for f in read(tmp_path, "a.json", wrong)] == [Unplaced]
