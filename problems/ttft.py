@@ -4,6 +4,8 @@ from grader.family import Ask, Draw, Family, Menu, OwnSlip
 from spec import quantities as q
 from spec.phases import ttft
 
+OF_ANOTHER_EXAMPLE = 2000  # tokens
+
 
 def of_one_size(draw: Draw) -> bool:
     """Keep the target within a factor of four of what the wait and the prefill take."""
@@ -40,6 +42,12 @@ family = Family(
             q.ttft,
         ),
         OwnSlip(
+            "prompt-of-another-example",
+            "A prompt of 2,000 tokens was used, as in another example of the chapter.",
+            lambda v: None if v["prompt"] == OF_ANOTHER_EXAMPLE else v["wait"] + OF_ANOTHER_EXAMPLE / v["prefill_rate"],
+            q.ttft,
+        ),
+        OwnSlip(
             "prefill-only",
             "That is the time of prefill; the wait is what the target leaves beside it.",
             lambda v: v["prompt"] / v["prefill_rate"],
@@ -56,4 +64,5 @@ family = Family(
     section="ttft",
     infeasible=True,
     keep=of_one_size,
+    revision=2,
 )

@@ -77,7 +77,13 @@ EXAMPLES: list[Example] = [
         "ttft",
         {"wait": ("0 ms",), "prompt": (10_000,), "prefill_rate": (50_000,), "decode_rate": (50,)},
         "200",
-        {"ratio-inverted": "5000", "decode-step-added": "220", "prefill-rate-in-min": "12000", "answer-in-s": "0.2"},
+        {
+            "ratio-inverted": "5000",
+            "decode-step-added": "220",
+            "prefill-rate-in-min": "12000",
+            "prompt-of-another-example": "40",
+            "answer-in-s": "0.2",
+        },
     ),
     (
         "latency-target",
