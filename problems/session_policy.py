@@ -48,7 +48,7 @@ class Place:
 
 
 PLACES = (
-    Place("chapter-7b", "a100-80gb", 8192, 16, 210, 235, 6144, 2200, 93, 58, 49, "27.6", "0.3"),
+    Place("chapter-7b", "a100-80gb", 8192, 12, 215, 230, 6144, 2200, 92, 66, 55, "28", "0.27"),
     Place("chapter-7b", "a100-80gb", 12_288, 16, 210, 235, 6144, 2200, 93, 35, 32, "27.7", "0.27"),
     Place("qwen3-8b", "a100-40gb", 8192, 5, 180, 195, 6144, 2200, 92, 70, 60, "20.3", "0.35"),
     Place("gpt-j-6b", "a100-80gb", 8192, 16, 250, 275, 6144, 2200, 92, 65, 54, "32.8", "0.28"),
@@ -246,7 +246,7 @@ family: CaseFamily[Case] = CaseFamily(
     ways=((policy,),),
     objective="session-policy",
     section="exercises",
-    revision=3,
+    revision=4,
     rubric=(
         "Does the page name the problem: more open sessions than the cache holds, each of which outgrows the window?",
         "Does it do the arithmetic of the budget: tokens of a session, windows that fit, sessions at once?",

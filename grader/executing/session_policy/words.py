@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 WORDS: Mapping[str, str] = {
-    "score": "The policy earns {points} of 100, the mean of {runs} runs ({low} to {high}).",
+    "score": "The policy earns {points} of 100, the mean of {runs} runs ({low} to {high}), each scored by itself.",
     "practice": "For practice, on other runs than those that count: the policy earns {points} of 100, the mean "
-    "of {runs} runs ({low} to {high}).",
+    "of {runs} runs ({low} to {high}), each scored by itself.",
     "safety": "- {what:<38} {points:>5} of {of:<3} {ooms:>8}",
     "component": "- {says:<38} {points:>5} of {of:<3} {measured:>8}; all at {full}, 0 at {zero}",
     "bad": "- Sessions that were killed, aged out, lost, exhausted or refused, {share} of all, cost {points} "
