@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from html import escape
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -12,16 +14,17 @@ from click.testing import CliRunner
 from lxml import etree
 
 from grader.cli.app import app
-from grader.exercise import Exercise, exact
+from grader.exercise import Exercise, Part, exact
 from grader.families import pose
 from grader.judging import CORRECT, judge
-from grader.sets import Folder, Secret, Student, hand_out, read_set
+from grader.sets import Folder, Secret, Student, hand_out, read_set, showing
 from grader.sets.formats.moodle import category, units, writer
 from grader.sets.handout import coded
-from grader.sets.questions import right_answer
+from grader.sets.questions import NONE_OF_THESE, right_answer, rule
 from grader.sets.ranges import NONE, NUMERIC, VALUE_EXISTS
 from grader.solution import answer
 from spec.units import unit
+from tests.grader.every_family import first_of_each
 from tests.grader.platforms import MARKUP, TABLES, Text, drawn, paragraphs, sheet
 
 SCHEMA = etree.RelaxNG(etree.parse(Path(__file__).parents[1] / "data" / "moodle.rng"))
@@ -134,7 +137,10 @@ def test_the_key_is_right_in_every_unit_and_its_digits_in_the_first_alone(
     for exercise, n, found in everything:
         part = exercise.parts[n]
         if not found.units:
-            assert found.xml.get("type") == "essay" or (found.text("showunits"), units(part)) == ("3", [])
+            assert found.xml.get("type") in {"essay", "multichoice"} or (found.text("showunits"), units(part)) == (
+                "3",
+                [],
+            )
             continue
         assert next(iter(found.units.values())) == 1
         for name, multiplier in found.units.items():
@@ -168,12 +174,13 @@ def test_a_question_says_all_that_is_asked_and_its_feedback_is_the_solution(
     for exercise, n, found in everything:
         part = exercise.parts[n]
         asked = paragraphs(found.text("questiontext/text"))
-        assert {exercise.statement, part.question} <= set(asked)
+        assert {*showing.paragraphs(exercise), part.question} <= set(asked)
+        assert [line for line in showing.form(part) if escape(line) not in found.text("questiontext/text")] == []
         wanted = {
             "count": "Answer with a whole number.",
             "choice": "",
             "policy": "",
-            "choices": "Answer with all that apply",
+            "choices": "Choose all that apply.",
             "sequence": "Answer in order",
             "ranking": "Answer with the best first",
             "expression": "powers with",
@@ -187,6 +194,38 @@ def test_a_question_says_all_that_is_asked_and_its_feedback_is_the_solution(
         assert right_answer(part) in " ".join(paragraphs(found.text("generalfeedback/text")))
         hidden = [s.sentence for s in part.slips] + [exercise.family, str(exercise.seed) + "a"]
         assert not [h for h in hidden if h in " ".join(asked)]
+
+
+@pytest.mark.differential
+def test_each_option_earns_what_the_judge_says(everything: list[tuple[Exercise, int, Read]]) -> None:
+    kinds = set()
+    for exercise, n, found in everything:
+        part = exercise.parts[n]
+        if part.kind not in {"choice", "choices"}:
+            assert found.xml.get("type") != "multichoice"
+            continue
+        assert found.text("single") == {"choice": "true", "choices": "false"}[part.kind]
+        earned = {a.findtext("text"): Fraction(a.get("fraction")) / 100 for a in found.xml.iterfind("answer")}
+        assert list(earned) == [*map(escape, part.options), NONE_OF_THESE]
+        for chosen in combinations(part.options, 1 if part.kind == "choice" else 2):
+            judged = judge(part, ", ".join(chosen))
+            total = max(Fraction(0), sum((earned[escape(option)] for option in chosen), Fraction(0)))
+            assert abs(total - judged.score) < Fraction(1, 10**4), (exercise.id, chosen)
+        assert (earned[NONE_OF_THESE] == 1) == (judge(part, "none").verdict == CORRECT)
+        told = {a.findtext("text"): paragraphs(a.findtext("feedback/text")) for a in found.xml.iterfind("answer")}
+        for option in part.options if part.kind == "choice" else ():
+            assert told[escape(option)] == [d.sentence for d in judge(part, option).diagnoses]
+        kinds.add(part.kind)
+    assert kinds == {"choice", "choices"}
+
+
+def test_what_no_platform_compares_is_graded_by_a_person_with_a_rule() -> None:
+    rules = {part.kind: rule(part) for exercise in first_of_each() for part in exercise.parts if part.key is not None}
+    assert rules["mistake"].endswith(": half of the points for the line, half for its value.")
+    for kind in ("invariant", "counterexample", "policy"):
+        assert re.fullmatch(r"Right is, for example, .*\. To judge another answer: grade submit\.", rules[kind])
+    nothing = Part("a", "x", "?", "counterexample", None, reason="It cannot be.")
+    assert rule(nothing) == "Right is that there is none. It cannot be."
 
 
 def test_formulas_are_graded_by_hand_with_the_key_at_hand() -> None:

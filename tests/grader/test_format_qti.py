@@ -8,6 +8,7 @@ import warnings
 import zipfile
 from dataclasses import replace
 from fractions import Fraction
+from html import escape, unescape
 from pathlib import Path
 
 import pytest
@@ -18,10 +19,11 @@ from grader.cli.app import app
 from grader.exercise import Exercise, exact
 from grader.families import pose
 from grader.judging import CORRECT, judge
-from grader.sets import Folder, Secret, Student, hand_out, read_set
+from grader.reading.choice import labels_of
+from grader.sets import Folder, Secret, Student, hand_out, read_set, showing
 from grader.sets.formats.qti import writer
 from grader.sets.handout import coded
-from grader.sets.questions import right_answer
+from grader.sets.questions import NONE_OF_THESE, right_answer
 from grader.sets.ranges import NONE, NUMERIC, VALUE_EXISTS
 from grader.solution import answer
 from tests.grader.platforms import MARKUP, TABLES, Text, drawn, paragraphs, sheet
@@ -29,6 +31,9 @@ from tests.grader.platforms import MARKUP, TABLES, Text, drawn, paragraphs, shee
 SCHEMA = etree.RelaxNG(etree.parse(Path(__file__).parents[1] / "data" / "qti.rng"))
 QTI = "{http://www.imsglobal.org/xsd/ims_qtiasiv1p2}"
 PACKAGING = "{http://www.imsglobal.org/xsd/imscp_v1p1}"
+
+
+TYPES = {"choice": "multiple_choice_question", "choices": "multiple_answers_question"}
 
 
 class Item:
@@ -50,7 +55,7 @@ class Item:
     def conditions(self) -> list[etree._Element]:
         return list(self.xml.iter(f"{QTI}respcondition"))
 
-    def process(self, number: Fraction) -> tuple[Fraction, list[str]]:
+    def process(self, number: Fraction | frozenset[str]) -> tuple[Fraction, list[str]]:
         """Try the conditions in order; one that holds sets variables and shows feedback, and ends it unless told."""
         score, shown = Fraction(0), []
         for condition in self.conditions():
@@ -80,13 +85,17 @@ class Item:
         return sets
 
 
-def holds(test: etree._Element, number: Fraction) -> bool:
+def holds(test: etree._Element, number: Fraction | frozenset[str]) -> bool:
     name = test.tag.removeprefix(QTI)
     if name == "other":
         return True
+    if name == "not":
+        return not holds(test[0], number)
     if name in {"or", "and"}:
         return (any if name == "or" else all)(holds(part, number) for part in test)
     assert test.get("respident") == "response1"
+    if not isinstance(number, Fraction):
+        return test.text in number
     limit = Fraction(test.text)
     return {
         "varequal": number == limit, "vargt": number > limit, "vargte": number >= limit,
@@ -160,7 +169,8 @@ def test_what_canvas_takes_for_right_is_the_key_with_its_tolerance_and_nothing_e
     for exercise, n, found in everything:
         part = exercise.parts[n]
         if part.kind not in NUMERIC:
-            assert (found.fields["question_type"], found.right_for_canvas()) == ("essay_question", [])
+            assert found.fields["question_type"] == TYPES.get(part.kind, "essay_question")
+            assert part.kind in TYPES or found.right_for_canvas() == []
             continue
         assert found.fields["question_type"] == "numerical_question"
         right = {NONE: Fraction(0)} if part.key is None else {Fraction(part.key): Fraction(0)}
@@ -172,6 +182,29 @@ def test_what_canvas_takes_for_right_is_the_key_with_its_tolerance_and_nothing_e
         assert len(read) == len(right), exercise.id
         for (key, width), (low, high) in zip(right.items(), read, strict=True):
             assert max(abs(low - (key - width)), abs(high - (key + width))) <= abs(key) / 10**18, exercise.id
+
+
+@pytest.mark.differential
+def test_the_right_options_score_and_nothing_else_does(everything: list[tuple[Exercise, int, Item]]) -> None:
+    kinds = set()
+    for exercise, n, found in everything:
+        part = exercise.parts[n]
+        if part.kind not in TYPES:
+            continue
+        labels = list(found.xml.iter(f"{QTI}response_label"))
+        idents = {unescape(label.findtext(f".//{QTI}mattext")): label.get("ident") for label in labels}
+        assert list(idents) == [*part.options, NONE_OF_THESE]
+        key = set(labels_of(part.key)) if part.key is not None else {NONE_OF_THESE}
+        key = {part.key} if part.key in part.options else key
+        ways = [{text} for text in idents] if part.kind == "choice" else [key, *({*key} ^ {text} for text in idents)]
+        for chosen in ways:
+            score, shown = found.process(frozenset(idents[text] for text in chosen))
+            assert score == (chosen == key), (exercise.id, chosen)
+            if part.kind == "choice" and not chosen & {NONE_OF_THESE}:
+                told = [d.sentence for d in judge(part, *chosen).diagnoses]
+                assert [said for feedback in shown for said in paragraphs(feedback)] == told
+        kinds.add(part.kind)
+    assert kinds == set(TYPES)
 
 
 @pytest.mark.law
@@ -198,12 +231,13 @@ def test_an_item_says_all_that_is_asked_and_its_feedback_is_the_solution(
     for exercise, n, found in everything:
         part = exercise.parts[n]
         asked = paragraphs(found.asked)
-        assert {exercise.statement, part.question} <= set(asked)
+        assert {*showing.paragraphs(exercise), part.question} <= set(asked)
+        assert [line for line in showing.form(part) if escape(line) not in found.asked] == []
         wanted = {
             "count": "Answer with a whole number.",
             "choice": "",
             "policy": "",
-            "choices": "Answer with all that apply",
+            "choices": "Choose all that apply.",
             "sequence": "Answer in order",
             "ranking": "Answer with the best first",
             "expression": "powers with",
@@ -221,7 +255,7 @@ def test_an_item_says_all_that_is_asked_and_its_feedback_is_the_solution(
             assert not [sentence for sentence in told if sentence not in wrong], exercise.id
         assert not [s.sentence for s in part.slips if s.sentence in " ".join(asked)]
         assert not [name for name in found.feedback if name not in {"general_fb", "general_incorrect_fb"}
-                    and not name.startswith("slip_")]  # fmt: skip
+                    and not name.startswith(("slip_", "option_"))]  # fmt: skip
 
 
 @pytest.mark.differential

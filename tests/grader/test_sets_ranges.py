@@ -17,7 +17,7 @@ from grader.sets.questions import convention, in_plural, pool, questions, right_
 from grader.sets.ranges import FIGURES, NONE, NUMERIC, VALUE_EXISTS, Range, plain, ranges
 from grader.sets.sheets import Entry, Sheet
 
-SEEDS = range(1, 13)
+SEEDS = range(1, 4)
 
 
 def exercises() -> Iterator[Exercise]:

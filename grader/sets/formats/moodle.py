@@ -11,7 +11,9 @@ exercise is a question of its own, with the whole story.
 * Units are chosen from a list where there is more than one to choose from. Moodle also offers units that are typed and
   optional, and then takes `40 s` for `40 ms`: it tries the number without its unit as well. From a list the unit is
   graded, and a wrong one costs all points.
-* Formulas, which Moodle cannot compare, are essays; the key stands in the information for graders.
+* Labels are `multichoice`, with "None of these" below: one that is right earns all, several that are their parts.
+* What Moodle cannot compare, such as formulas, lists and properties, are essays; the key stands in the information for
+  graders.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from fractions import Fraction
 
 from grader.exercise import Part, exact
 from grader.sets.formats import Files, Format
-from grader.sets.questions import FILTERS, in_plural, pool
+from grader.sets.questions import FILTERS, Option, Question, in_plural, pool
 from grader.sets.rendering import rendered
 from grader.sets.sheets import Sheet
 from grader.solution import hints
@@ -60,6 +62,17 @@ def _kept(ratio: Fraction) -> Fraction:
     return Fraction(round(ratio * 10**DECIMALS), 10**DECIMALS)
 
 
+def share(question: Question, option: Option) -> str:
+    """Return what an option earns, in percent: all together, or its part; a wrong one of several takes as much away.
+
+    Moodle knows the parts up to a tenth, to five decimals.
+    """
+    part = 100 / question.right
+    if not question.several:
+        return "100" if option.right else "0"
+    return f"{part if option.right else -part:.5f}".rstrip("0").rstrip(".")
+
+
 def category(text: str) -> str:
     """Write the name of a category inside a path of categories, where a slash is doubled."""
     return text.replace("/", "//")
@@ -69,7 +82,8 @@ class Moodle(Format):
     """One file for the class, from the template for keys; nothing to hand out, and nothing for each student."""
 
     filters = {  # noqa: RUF012  never changed
-        **FILTERS, "units": units, "category": category, "hints": lambda asked: hints(asked.exercise, asked.part)
+        **FILTERS, "share": share, "units": units, "category": category,
+        "hints": lambda asked: hints(asked.exercise, asked.part),
     }  # fmt: skip
 
     def files(self, kind: str, sheet: Sheet, text: str) -> Files:  # noqa: ARG002  the signature of the format

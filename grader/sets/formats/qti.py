@@ -9,7 +9,10 @@ is an item of its own, with the whole story. The general feedback is the worked 
   wrong answers, which Canvas does show, lists where each slip leads.
 * Numbers only: -1 stands for "no such value", in every item: an item that takes words where there is no value would
   tell that there is none. There is no field for a unit; it is the one that the question names.
-* Formulas, which cannot be compared, are `essay_question`; the key stands in the general feedback.
+* Labels are `multiple_choice_question`, or `multiple_answers_question` where several may be right, with "None of
+  these" below.
+* What cannot be compared, such as formulas, lists and properties, is `essay_question`; the key stands in the general
+  feedback.
 """
 
 from __future__ import annotations
