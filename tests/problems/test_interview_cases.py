@@ -133,10 +133,7 @@ def test_the_key_is_what_plain_arithmetic_gives(slug: str) -> None:
 
 @pytest.mark.parametrize("number", range(1, 9))
 def test_every_question_brings_a_rubric_of_questions(number: int) -> None:
-    slug = f"interview-{number}"
-    if slug not in {*SLUGS}:
-        pytest.skip("not asked yet")
-    rubric = exercises(slug)[0].rubric
+    rubric = exercises(f"interview-{number}")[0].rubric
     assert len(rubric) >= 3
     assert all(line.startswith("Did you ") and line.endswith("?") for line in rubric)
 
