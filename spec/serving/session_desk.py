@@ -40,6 +40,8 @@ class Desk(Admission):
         sessions: all that came or will come, by number.
         open: those that were let in and have not ended.
         evictions: how often one lost its cache to make room.
+        spared: by cut, the share of what a prompt had of the conversation that the cut left it, in parts of `PIECE`;
+            what a summary stands for counts half.
         extra: what was asked of the engine besides turns, by the id of the request.
     """
 
@@ -49,6 +51,7 @@ class Desk(Admission):
         self.policy, self.circumstances = policy, circumstances
         self.sessions: dict[Hashable, Session] = {}
         self.open = self.evictions = 0
+        self.spared: list[int] = []
         self.extra: dict[int, Work] = {}
         self._engine: Engine
         self._now = self._requests = 0
@@ -267,8 +270,11 @@ class Desk(Admission):
 
     def _trim(self, session: Session, kept: int, summary: int) -> None:
         """Cut the history down; what its cache has is of no use any more."""
+        had = 2 * session.raw + session.covered
         session.raw, session.summary = kept, summary
         session.covered = min(session.said - kept, STANDS_FOR * summary)
+        if had:
+            self.spared.append((2 * session.raw + session.covered) * PIECE // had)
         session.cached = 0
         if not (self.policy.window_hold and session.booked):
             self._free(session)

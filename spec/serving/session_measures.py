@@ -58,6 +58,7 @@ class Played:
             is the turn alone on the server with its history cached; a turn that is not served counts as 0, and so
             does one that was expected by the end and has not come.
         retention: mean over the turns of the share of what was said before that the prompt still had.
+        spared: mean over all cuts of the share of what a prompt had that the cut left it; None where nothing was cut.
         ends: sessions by the way they ended.
         queued_at_end: turns that still waited at the end.
         turns: turns that were answered.
@@ -77,6 +78,7 @@ class Played:
     busy: Exact
     jain: Exact
     retention: Exact
+    spared: Exact | None
     ends: dict[End, int]
     queued_at_end: int
     turns: int
@@ -167,6 +169,7 @@ def measured(desk: Desk, engine: Engine, start: Mark, timeline: Sequence[Look]) 
         busy=whole(1 - Fraction(unused(engine) - start.unused, ticks)),
         jain=jain(_served_well(session, turns, engine) for session, turns in recent if turns),
         retention=whole(Fraction(sum(kept), PIECE * len(kept))) if kept else 1,
+        spared=whole(Fraction(sum(desk.spared), PIECE * len(desk.spared))) if desk.spared else None,
         ends=_ends(came),
         queued_at_end=waiting_turns(desk),
         turns=sum(turn.job is not None and turn.job.state is State.DONE for session in came for turn in session.turns),

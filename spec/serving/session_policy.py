@@ -266,9 +266,12 @@ def read_written(text: str) -> Written:
     except json.JSONDecodeError as error:
         raise _unreadable(f"it is not JSON: line {error.lineno}, column {error.colno}: {error.msg}") from None
     except tomllib.TOMLDecodeError as error:
-        raise _unreadable(f"it is neither a JSON object nor TOML: {shown(str(error), quoted=False)}") from None
+        why = shown(str(error), quoted=False, most=WIDE)
+        raise _unreadable(f"it is neither a JSON object nor TOML: {why}") from None
     except RecursionError:
         raise _unreadable("it is nested too deep") from None
+    except PolicyRefused:
+        raise
     except ValueError:  # a number with more digits than Python reads
         raise _unreadable("a number in it has too many digits") from None
 

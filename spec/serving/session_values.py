@@ -28,7 +28,7 @@ def exact(text: str) -> Fraction | Wild:
     return value if not value or FINEST <= abs(value) <= LARGEST else Wild(text)
 
 
-def shown(value: Any, *, quoted: bool = True) -> str:
+def shown(value: Any, *, quoted: bool = True, most: int = SHOWN) -> str:
     """Write a value as JSON has it, shortened, on one line."""
     if value is None or isinstance(value, bool):
         text = {None: "null", True: "true", False: "false"}[value]
@@ -42,8 +42,8 @@ def shown(value: Any, *, quoted: bool = True) -> str:
         text = f'"{value}"'
     else:
         text = str(value)
-    text = "".join(letter if letter.isprintable() else " " for letter in text[: SHOWN + 1])
-    return text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."
+    text = "".join(letter if letter.isprintable() else " " for letter in text[: most + 1])
+    return text if len(text) <= most else text[: most - 3] + "..."
 
 
 def decimal(value: Fraction) -> str:

@@ -161,6 +161,21 @@ def test_a_text_that_is_no_policy_is_refused_in_one_sentence(text: str) -> None:
     assert "\n" not in str(problem)
 
 
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("[1, 2]", "write one JSON object"),
+        ('{"keep": 1, }', "not JSON: line 1"),
+        ("null", "at end of document"),
+        ("keep = " + "9" * 5000, "too many digits"),
+        ("[" * 30_000, "nested too deep"),
+    ],
+)
+def test_what_is_wrong_with_such_a_text_is_said(text: str, why: str) -> None:
+    (problem,) = problems(text)
+    assert why in str(problem)
+
+
 @pytest.mark.fuzz
 @given(
     st.text(max_size=80)

@@ -207,6 +207,7 @@ def test_what_is_measured_lies_where_it_can(policy: SessionPolicy, around: Circu
     for share in (played.recompute, played.summarise, played.busy, played.jain, played.retention, played.bad):
         assert 0 <= share <= 1
     assert played.recompute + played.summarise <= played.busy
+    assert played.spared is None or 0 <= played.spared < 1
     assert all(waited >= 0 for waited in played.new_waits + played.returning_ttfts)
     if not played.ooms:
         assert all(sum(look.gpu) <= played.budget + look.resident * around.system for look in played.timeline)
@@ -280,6 +281,19 @@ def test_a_cut_history_is_worked_on_anew_but_for_the_shared_system_prompt(
     assert len(cut) > 10
     assert {job.reused for job, _ in cut if job.state is State.DONE} == {reused}
     assert all(job.prompt - turn.fresh + 1 == 400 for job, turn in cut if job.prompt < 1500)
+
+
+def test_what_a_cut_leaves_is_measured_in_the_mean() -> None:
+    around = replace(SMALL, gpu="h200", per_minute=4, seconds=400)
+    keeps = (SMALL.system, 600, 1200)
+    cut = [play(SessionPolicy(context_limit=2500, keep=keep), around, 3).spared for keep in keeps]
+    whole, few = 2500 - 512, 3 * 50  # before a cut, and what messages differ by
+    for keep, spared in zip(keeps, cut, strict=True):
+        assert spared is not None
+        assert abs(spared - Fraction(keep - SMALL.system, whole - SMALL.system)) < Fraction(few, whole)
+    summed = SessionPolicy(context=Context.SUMMARISE, context_limit=2500, keep=SMALL.system, summary=100)
+    assert Fraction(1, 6) < (play(summed, around, 3).spared or 0) < Fraction(1, 2)
+    assert play(SessionPolicy(context=Context.NONE, context_limit=4096, keep=0), around, 3).spared is None
 
 
 def test_the_host_brings_back_what_dropping_works_on_again() -> None:
@@ -437,11 +451,11 @@ def test_what_users_say_does_not_depend_on_the_policy_or_the_machine() -> None:
 
 # The same in Python 3.11, 3.12 and 3.13. A change of these is a change of what the simulator does: say so.
 FROZEN = {
-    "drop": "1a94274ada1fc2f3",
-    "host": "1a5d69d31871be4a",
-    "crash": "b20dea8b5bb60992",
-    "ahead": "a2be0213e760e560",
-    "kill": "f61499640adda928",
+    "drop": "91d84634bb6c1889",
+    "host": "10628657dbc7556f",
+    "crash": "67909dbc4cdaf543",
+    "ahead": "34e2c4f9c67d9895",
+    "kill": "0239362e8802dc4b",
 }
 
 
