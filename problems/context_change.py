@@ -1,15 +1,19 @@
 """What contexts and sequences become when another model takes the place of the one that is served (F30)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from grader.amounts import rounded
 from grader.case import CaseAsk, CaseFamily, CaseSlip, Explained, Given, told_apart
+from grader.exercise import exact
 from grader.family import FINE
 from grader.reckoned import shown
+from grader.served import Model, served
 from spec import catalog
 from spec.change import context_change, fits_new_concurrency, fits_new_context, new_kv_budget
-from spec.memory import kv_bytes_per_token
+from spec.laws import Law
 from spec.solving import Exact, Infeasible
 from spec.stream import Stream
 from spec.units import unit
@@ -25,26 +29,6 @@ GPUS = (
     *("l4", "rtx-4090", "rtx-5090", "v100-32gb", "a100-40gb", "l40s", "a100-80gb", "h100-80gb", "h200", "b200-sxm"),
     "mi300x",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Model:
-    """A model: its name, tenths of a GB of weights, bytes of cache per token, and the window it was published with."""
-
-    name: str
-    tenths: int
-    each: int
-    window: int
-
-    @property
-    def size(self) -> int:
-        """The bytes of the weights."""
-        return self.tenths * GB // 10
-
-    @property
-    def weights(self) -> str:
-        """The GB of the weights as printed."""
-        return rounded(Fraction(self.tenths, 10))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,25 +55,13 @@ class Swap:
 
     def longest(self, size: Fraction | None, each: Fraction | int) -> int | None:
         """Return the longest context that all sequences reach."""
-        if size is None or size < 0:
-            return None
-        found = value(
-            fits_new_context.solve(
-                "new_context", concurrency=self.sequences, new_kv_bytes_per_token=each, new_kv_budget=size
-            )
-        )
-        return None if found is None else int(found)
+        known = {"concurrency": self.sequences, "new_kv_bytes_per_token": each, "new_kv_budget": size}
+        return most(fits_new_context, "new_context", size, known)
 
     def held(self, size: Fraction | None, each: Fraction | int) -> int | None:
         """Return the sequences that reach the context."""
-        if size is None or size < 0:
-            return None
-        found = value(
-            fits_new_concurrency.solve(
-                "new_concurrency", context=self.context, new_kv_bytes_per_token=each, new_kv_budget=size
-            )
-        )
-        return int(found) if found else None
+        known = {"context": self.context, "new_kv_bytes_per_token": each, "new_kv_budget": size}
+        return most(fits_new_concurrency, "new_concurrency", size, known)
 
     @property
     def widest(self) -> Fraction | None:
@@ -126,18 +98,15 @@ def value(found: Exact | Infeasible) -> Fraction | None:
     return None if isinstance(found, Infeasible) else Fraction(found)
 
 
-def model(name: str) -> Model:
-    """Take a model of the catalogue."""
-    row = catalog.model(name)
-    shape = row.quantities()
-    each = kv_bytes_per_token(kv_width=2, **{n: shape[n] for n in ("layers", "kv_heads", "head_dim")})
-    tenths = (2 * int(shape["parameters"]) + 5 * 10**7) // 10**8
-    return Model(row.name, tenths, int(each), row.window or 0)
+def most(law: Law, name: str, size: Fraction | None, known: dict[str, Any]) -> int | None:
+    """Find how much of a quantity fits into so many bytes, None where not even one does."""
+    found = None if size is None or size < 0 else value(law.solve(name, **known))
+    return int(found) if found else None
 
 
 def draw(stream: Stream) -> Swap:
     """Draw two models and a GPU; the reserves beside the first one's weights are whole GB."""
-    old, new, gpu = model(stream.choice(MODELS)), model(stream.choice(MODELS)), catalog.gpu(stream.choice(GPUS))
+    old, new, gpu = served(stream.choice(MODELS)), served(stream.choice(MODELS)), catalog.gpu(stream.choice(GPUS))
     memory, reserves = int(gpu.marketed.number), stream.choice((2, 3, 4, 5, 6, 8, 10, 12))
     return Swap(
         old=old,
@@ -173,17 +142,12 @@ def statement(case: Swap) -> str:
 def givens(case: Swap) -> tuple[Given, ...]:
     """List the sizes."""
     return (
-        Given("weights", "W", plain(case.old.weights), "GB", "weights of the old model"),
-        Given("kv_budget", "B_kv", plain(rounded(case.budget)), "GB", "memory left for the KV cache before"),
+        Given("weights", "W", exact(Fraction(case.old.tenths, 10)), "GB", "weights of the old model"),
+        Given("kv_budget", "B_kv", exact(case.budget), "GB", "memory left for the KV cache before"),
         Given("kv_bytes_per_token", "k", str(case.old.each), "B/token", "KV cache per token of the old model"),
-        Given("new_weights", "W'", plain(case.new.weights), "GB", "weights of the new model"),
+        Given("new_weights", "W'", exact(Fraction(case.new.tenths, 10)), "GB", "weights of the new model"),
         Given("gpu_memory", "M", str(case.memory), "GB", "memory of one GPU"),
     )
-
-
-def plain(number: str) -> str:
-    """Write a number without separators."""
-    return number.replace(",", "")
 
 
 def cache(case: Swap) -> Given:
@@ -258,6 +222,41 @@ def left_line(case: Swap) -> Explained:
 
 FIRST = "The new weights leave another budget, and a token of the new model takes another cache."
 
+
+def mistaken(
+    find: Callable[[Swap, Fraction | None, Fraction | int], int | None], key: Callable[[Swap], int | None], what: str
+) -> tuple[CaseSlip[Swap], ...]:
+    """Make the misconceptions about what is left and what a token caches."""
+    return (
+        told_apart("cache-per-token-kept", SAME, lambda c: find(c, c.left, c.old.each), key),
+        told_apart("budget-kept", KEPT, lambda c: find(c, c.budget * GB, c.new.each), key),
+        told_apart(
+            "nothing-changed",
+            f"That is the {what} before the change.",
+            lambda c: find(c, c.budget * GB, c.old.each),
+            key,
+        ),
+        told_apart("ratio-inverted", INVERTED, lambda c: find(c, c.left, c.inverted), key),
+        told_apart("values-forgotten", HALF, lambda c: find(c, c.left, Fraction(c.new.each, 2)), key),
+        told_apart("memory-in-GiB", IN_GIB, lambda c: find(c, in_gib(c), c.new.each), key),
+    )
+
+
+def of_ratio(slug: str, sentence: str, wrong: Callable[[Swap, Fraction], Fraction | None]) -> CaseSlip[Swap]:
+    """Make a misconception about the factor of contexts, where there is one."""
+    return CaseSlip(slug, sentence, lambda c: wrong(c, ratio(c) or Fraction(1)), lambda c: ratio(c) is not None)
+
+
+def of_width(slug: str, sentence: str, by: Callable[[Swap], Fraction | int]) -> CaseSlip[Swap]:
+    """Make a misconception that multiplies what a token may cache, where anything is left to share."""
+    return CaseSlip(slug, sentence, lambda c: (c.widest or Fraction(0)) * by(c), lambda c: c.widest is not None)
+
+
+def given_sum(case: Swap) -> str:
+    """Write what the new model leaves with the numbers."""
+    return f"({rounded(case.budget)} GB + {case.old.weights} GB - {case.new.weights} GB)"
+
+
 longest: CaseAsk[Swap] = CaseAsk(
     asks="new_context",
     question=lambda c: (
@@ -271,17 +270,7 @@ longest: CaseAsk[Swap] = CaseAsk(
     reason=missing,
     givens=lambda c: (cache(c), sequences(c)),
     slips=(
-        told_apart("cache-per-token-kept", SAME, lambda c: c.longest(c.left, c.old.each), reached),
-        told_apart("budget-kept", KEPT, lambda c: c.longest(c.budget * GB, c.new.each), reached),
-        told_apart(
-            "nothing-changed",
-            "That is the context before the change.",
-            lambda c: c.longest(c.budget * GB, c.old.each),
-            reached,
-        ),
-        told_apart("ratio-inverted", INVERTED, lambda c: c.longest(c.left, c.inverted), reached),
-        told_apart("values-forgotten", HALF, lambda c: c.longest(c.left, Fraction(c.new.each, 2)), reached),
-        told_apart("memory-in-GiB", IN_GIB, lambda c: c.longest(in_gib(c), c.new.each), reached),
+        *mistaken(Swap.longest, reached, "context"),
         told_apart(
             "sequences-forgotten",
             "Those are the tokens of all sequences together; each has its share.",
@@ -298,10 +287,7 @@ longest: CaseAsk[Swap] = CaseAsk(
     hints=lambda c: (
         FIRST,
         "c' = (B_kv + W - W') / (N k'), rounded down.",
-        (
-            f"c' = ({rounded(c.budget)} GB + {c.old.weights} GB - {c.new.weights} GB) / ({c.sequences:,} x "
-            f"{c.new.each:,} B), rounded down."
-        ),
+        (f"c' = {given_sum(c)} / ({c.sequences:,} x {c.new.each:,} B), rounded down."),
     ),
     explained=lambda c: (
         left_line(c),
@@ -357,17 +343,7 @@ concurrency: CaseAsk[Swap] = CaseAsk(
     reason=missing,
     givens=lambda c: (cache(c), context(c)),
     slips=(
-        told_apart("cache-per-token-kept", SAME, lambda c: c.held(c.left, c.old.each), number),
-        told_apart("budget-kept", KEPT, lambda c: c.held(c.budget * GB, c.new.each), number),
-        told_apart(
-            "nothing-changed",
-            "That is the number before the change.",
-            lambda c: c.held(c.budget * GB, c.old.each),
-            number,
-        ),
-        told_apart("ratio-inverted", INVERTED, lambda c: c.held(c.left, c.inverted), number),
-        told_apart("values-forgotten", HALF, lambda c: c.held(c.left, Fraction(c.new.each, 2)), number),
-        told_apart("memory-in-GiB", IN_GIB, lambda c: c.held(in_gib(c), c.new.each), number),
+        *mistaken(Swap.held, number, "number"),
         CaseSlip(
             "rounded-up",
             "The number was rounded up; a sequence that does not fit whole does not count.",
@@ -378,10 +354,7 @@ concurrency: CaseAsk[Swap] = CaseAsk(
     hints=lambda c: (
         FIRST,
         "N' = (B_kv + W - W') / (c k'), rounded down.",
-        (
-            f"N' = ({rounded(c.budget)} GB + {c.old.weights} GB - {c.new.weights} GB) / ({c.context:,} x "
-            f"{c.new.each:,} B), rounded down."
-        ),
+        (f"N' = {given_sum(c)} / ({c.context:,} x {c.new.each:,} B), rounded down."),
     ),
     explained=lambda c: (
         left_line(c),
@@ -405,24 +378,9 @@ times: CaseAsk[Swap] = CaseAsk(
     givens=lambda c: (cache(c),),
     slips=(
         CaseSlip("budget-kept", KEPT, lambda c: Fraction(c.old.each, c.new.each)),
-        CaseSlip(
-            "cache-per-token-kept",
-            SAME,
-            lambda c: c.factor(c.left, 1, 1),
-            lambda c: ratio(c) is not None,
-        ),
-        CaseSlip(
-            "cache-not-inverted",
-            INVERTED,
-            lambda c: c.factor(c.left, c.new.each, c.old.each),
-            lambda c: ratio(c) is not None,
-        ),
-        CaseSlip(
-            "ratio-inverted",
-            "That is how many times as long they were before.",
-            lambda c: 1 / Fraction(ratio(c) or 1),
-            lambda c: ratio(c) is not None,
-        ),
+        of_ratio("cache-per-token-kept", SAME, lambda c, _: c.factor(c.left, 1, 1)),
+        of_ratio("cache-not-inverted", INVERTED, lambda c, _: c.factor(c.left, c.new.each, c.old.each)),
+        of_ratio("ratio-inverted", "That is how many times as long they were before.", lambda _, found: 1 / found),
         CaseSlip(
             "ratio-of-the-weights",
             "The ratio of the weights was taken; what they leave decides, and the cache of a token.",
@@ -432,10 +390,7 @@ times: CaseAsk[Swap] = CaseAsk(
     hints=lambda c: (
         FIRST,
         "The factor is (B_kv' / B_kv) x (k / k') with B_kv' = B_kv + W - W'.",
-        (
-            f"The factor is ({rounded(c.budget)} GB + {c.old.weights} GB - {c.new.weights} GB) / "
-            f"{rounded(c.budget)} GB x {c.old.each:,} / {c.new.each:,}."
-        ),
+        (f"The factor is {given_sum(c)} / {rounded(c.budget)} GB x {c.old.each:,} / {c.new.each:,}."),
     ),
     explained=lambda c: (
         left_line(c),
@@ -460,39 +415,18 @@ token: CaseAsk[Swap] = CaseAsk(
     givens=lambda c: (sequences(c), context(c)),
     slips=(
         CaseSlip("budget-kept", KEPT, lambda c: c.budget * GB / (c.sequences * c.context)),
-        CaseSlip(
-            "sequences-forgotten",
-            "One sequence was counted instead of all of them.",
-            lambda c: Fraction(c.widest or 0) * c.sequences,
-            lambda c: c.widest is not None,
+        of_width("sequences-forgotten", "One sequence was counted instead of all of them.", lambda c: c.sequences),
+        of_width(
+            "context-forgotten", "One token of each sequence was counted instead of its context.", lambda c: c.context
         ),
-        CaseSlip(
-            "context-forgotten",
-            "One token of each sequence was counted instead of its context.",
-            lambda c: Fraction(c.widest or 0) * c.context,
-            lambda c: c.widest is not None,
-        ),
-        CaseSlip("memory-in-GiB", IN_GIB, lambda c: Fraction(c.widest or 0) * GIB / GB, lambda c: c.widest is not None),
-        CaseSlip(
-            "halved",
-            "The result was halved for key and value; a token caches both.",
-            lambda c: Fraction(c.widest or 0) / 2,
-            lambda c: c.widest is not None,
-        ),
-        CaseSlip(
-            "answer-in-KiB",
-            "The number is the answer in KiB; it is asked in bytes.",
-            lambda c: Fraction(c.widest or 0) / KIB,
-            lambda c: c.widest is not None,
-        ),
+        of_width("memory-in-GiB", IN_GIB, lambda _: Fraction(GIB, GB)),
+        of_width("halved", "The result was halved for key and value; a token caches both.", lambda _: Fraction(1, 2)),
+        of_width("answer-in-KiB", "The number is the answer in KiB; it is asked in bytes.", lambda _: Fraction(1, KIB)),
     ),
     hints=lambda c: (
         "The new weights leave another budget, and all tokens share it.",
         "k' = (B_kv + W - W') / (N c).",
-        (
-            f"k' = ({rounded(c.budget)} GB + {c.old.weights} GB - {c.new.weights} GB) / ({c.sequences:,} x "
-            f"{c.context:,} tokens)."
-        ),
+        (f"k' = {given_sum(c)} / ({c.sequences:,} x {c.context:,} tokens)."),
     ),
     explained=lambda c: (
         left_line(c),
@@ -510,6 +444,6 @@ family: CaseFamily[Swap] = CaseFamily(
     givens=givens,
     keep=worth_asking,
     infeasible=True,
-    objective="memory-partition",
+    objective="model-change",
     section="scaling",
 )

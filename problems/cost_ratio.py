@@ -9,9 +9,10 @@ from grader.amounts import rounded
 from grader.case import CaseAsk, CaseFamily, CaseSlip, Explained, Given, told_apart
 from grader.family import FINE
 from grader.reckoned import shown
+from grader.served import Model, served
 from spec import catalog
 from spec.batching import throughput
-from spec.memory import fits, kv_budget, kv_bytes_per_token
+from spec.memory import fits, kv_budget
 from spec.phases import decode_bytes
 from spec.solving import Infeasible
 from spec.stream import Stream
@@ -29,25 +30,6 @@ LISTS = (
     ("a100-40gb", "a100-80gb", "h200", "b200-sxm"),
 )
 CONTEXTS = ((512, 1024, 2048, 4096), (1000, 2000, 4000, 8000), (500, 1500, 4000, 12_000), (1000, 3000, 6000, 10_000))
-
-
-@dataclass(frozen=True, slots=True)
-class Model:
-    """A model: its name, the tenths of a GB that its weights take, and the bytes that a token caches."""
-
-    name: str
-    tenths: int
-    each: int
-
-    @property
-    def size(self) -> int:
-        """The bytes of the weights."""
-        return self.tenths * GB // 10
-
-    @property
-    def weights(self) -> str:
-        """The GB of the weights as printed."""
-        return rounded(Fraction(self.tenths, 10))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,19 +85,12 @@ def _ratio(case: Change) -> Fraction | None:
     return case.rate(case.first, first) / case.rate(case.second, second) if first and second else None
 
 
-def model(name: str) -> Model:
-    """Take a model of the catalogue."""
-    shape = catalog.model(name).quantities()
-    each = kv_bytes_per_token(kv_width=2, **{n: shape[n] for n in ("layers", "kv_heads", "head_dim")})
-    return Model(catalog.model(name).name, (2 * int(shape["parameters"]) + 5 * 10**7) // 10**8, int(each))
-
-
 def draw(stream: Stream) -> Change:
     """Draw two models, GPUs and what is asked of them; the factor is near what a token costs on one of the GPUs."""
     gpus = tuple(map(catalog.gpu, stream.choice(LISTS)))
     case = Change(
-        first=model(stream.choice(MODELS)),
-        second=model(stream.choice(MODELS)),
+        first=served(stream.choice(MODELS)),
+        second=served(stream.choice(MODELS)),
         gpus=tuple((gpu.name, int(gpu.marketed.number)) for gpu in gpus),
         place=stream.below(len(gpus)),
         activations=stream.choice((1, 2, 3, 4, 6, 8)),

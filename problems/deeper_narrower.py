@@ -270,6 +270,6 @@ family: CaseFamily[Shapes] = CaseFamily(
     ways=((ratio,), (grouped,), (width,), (layers,)),
     givens=givens,
     keep=worth_asking,
-    objective="kv-cache-size",
+    objective="model-change",
     section="kv-cache",
 )

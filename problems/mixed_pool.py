@@ -380,6 +380,6 @@ family: CaseFamily[Pool] = CaseFamily(
     givens=given_of_short,
     keep=worth_asking,
     infeasible=True,
-    objective="memory-partition",
+    objective="cache-capacity",
     section="scaling",
 )

@@ -220,6 +220,6 @@ family = CaseFamily(
     ways=((causal, whole), (length,)),
     keep=keep,
     infeasible=True,
-    objective="prefill-decode",
+    objective="ttft",
     section="ttft",
 )

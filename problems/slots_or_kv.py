@@ -353,6 +353,6 @@ family: CaseFamily[Server] = CaseFamily(
     ways=((limit, crossing), (tokens, needed), (useful,)),
     givens=token,
     keep=worth_asking,
-    objective="memory-partition",
+    objective="cache-capacity",
     section="scaling",
 )

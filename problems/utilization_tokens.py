@@ -362,6 +362,6 @@ family = CaseFamily(
     ways=((tokens,), (share,), (weights,)),
     keep=keep,
     infeasible=True,
-    objective="memory-partition",
+    objective="cache-capacity",
     section="memory-budgeting",
 )

@@ -382,6 +382,6 @@ family: CaseFamily[Narrowing] = CaseFamily(
     givens=givens,
     keep=worth_asking,
     infeasible=True,
-    objective="weight-memory",
+    objective="model-change",
     section="memory-budgeting",
 )

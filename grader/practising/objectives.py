@@ -24,7 +24,10 @@ def _six() -> tuple[Objective, ...]:
         (
             "memory",
             "weights, caches and activations on GPUs",
-            "admission gpu-choice gpu-count kv-eviction memory-partition parameter-count session-growth weight-memory",
+            (
+                "admission cache-capacity gpu-choice gpu-count kv-eviction memory-partition model-change "
+                "parameter-count session-growth weight-memory"
+            ),
         ),
         ("first-token", "the time to it, as the prompt grows", "ttft"),
     )

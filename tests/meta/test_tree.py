@@ -25,7 +25,8 @@ PACKAGES = ("spec", "grader", "problems")
 MAX_LINES = 450
 # What a family may use of the grader: what makes an exercise, and what runs an answer; nothing that judges or records.
 MAKES_EXERCISES = tuple(
-    f"grader.{name}" for name in ("family", "case", "property", "reckoned", "menu", "amounts", "exercise", "executing")
+    f"grader.{name}"
+    for name in ("family", "case", "property", "reckoned", "menu", "served", "amounts", "exercise", "executing")
 )
 # Put together here, so that this file does not name what it looks for.
 HOSTS = [".".join(parts) for parts in (("pypi", "org"), ("pythonhosted", "org"), ("npmjs", "org"), ("debian", "org"))]

@@ -13,6 +13,7 @@ import pytest
 
 from grader.exercise import Exercise
 from grader.menu import Menu
+from grader.served import Model
 from problems import (
     context_change,
     cost_ratio,
@@ -230,23 +231,21 @@ def test_four_times_the_layers_at_half_the_width_cache_twice_as_much(times: int)
 
 A_7B = ("14 GB",)
 CACHE = 524_288
-SEVEN = cost_ratio.Model("7b", 140, CACHE)
-THIRTEEN = cost_ratio.Model("13b", 260, 819_200)
+SEVEN = Model("7b", 140, CACHE)
+THIRTEEN = Model("13b", 260, 819_200)
 GPUS = (("a100-40gb", 40), ("a100-80gb", 80))
 CHANGE = cost_ratio.Change(SEVEN, THIRTEEN, GPUS, 1, 8, 4, 4096, (1000, 4096), Fraction(2))
 SMALL = cost_ratio.Change(SEVEN, THIRTEEN, GPUS, 0, 8, 4, 4096, (1000, 4096), Fraction(2))
 SWAP = context_change.Swap(
-    context_change.Model("mistral", 140, 131_072, 32_768),
-    context_change.Model("llama", 140, CACHE, 4096),
+    Model("mistral", 140, 131_072, 32_768),
+    Model("llama", 140, CACHE, 4096),
     "a100-80gb",
     80,
     Fraction(54),
     25,
     4096,
 )
-HEAVY = context_change.Swap(
-    SWAP.old, context_change.Model("70b", 1380, 327_680, 4096), "a100-80gb", 80, Fraction(54), 25, 4096
-)
+HEAVY = context_change.Swap(SWAP.old, Model("70b", 1380, 327_680, 4096), "a100-80gb", 80, Fraction(54), 25, 4096)
 NARROWING = weight_quantization.Narrowing("7b", 7 * 10**9, CACHE, "a100-80gb", 80, 8, 4, 4096, 4, 28)
 ON_A_SMALL_GPU = weight_quantization.Narrowing("70b", 70 * 10**9, CACHE, "l4", 24, 2, 1, 4096, 3, 28)
 POOL = mixed_pool.Pool("7b", CACHE, 54, 2048, 32_768, 2, 20)
