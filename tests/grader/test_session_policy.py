@@ -201,6 +201,11 @@ def test_ninety_nine_in_a_hundred_do_not_exceed_the_percentile(times: list[int])
     assert 100 * sum(time < found for time in times) < 99 * len(times)
 
 
+def test_of_a_hundred_the_percentile_is_the_last_but_one() -> None:
+    assert [percentile(range(n)) for n in (1, 99, 100, 101, 200)] == [0, 98, 98, 99, 197]
+    assert percentile([]) is None
+
+
 @pytest.mark.parametrize("limit", [5000, 6500, 8192])
 def test_sessions_outgrow_a_limit_where_the_mean_turn_says(limit: int) -> None:
     found = overflow_turn(Circumstances(), limit, 5)
