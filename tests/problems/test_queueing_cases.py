@@ -145,6 +145,16 @@ def more_tokens(v: Values) -> Any:
     return group - n * ((v["gpu_memory"] - v["weights"] - reserves) // cache)
 
 
+def planned(v: Values) -> int:
+    """GPUs that hold more than are there at the speed of the plan."""
+    there = v["arrival_rate"] * (v["prefill_time"] + v["output"] / v["decode_rate"])
+    return int(there // v["slots"]) + 1
+
+
+def timed(v: Values) -> int:
+    return fewest(lambda gpus: held(v, v["arrival_rate"] / gpus, v["mbu"]))
+
+
 def prefill_need(v: Values) -> Any:
     return v["arrival_rate"] * v["prefill_time"]
 
@@ -178,6 +188,9 @@ KEYS: dict[tuple[str, str], Key] = {
     ("tensor-parallel-traffic", "more_tokens"): more_tokens,
     ("prefill-share", "prefill_share"): lambda v: prefill_need(v) if prefill_need(v) < 1 else None,
     ("prefill-share", "arrival_rate"): lambda v: v["prefill_share"] / v["prefill_time"],
+    ("binding-limit", "gpus_by_memory"): planned,
+    ("binding-limit", "gpus_by_time"): timed,
+    ("binding-limit", "limit"): lambda v: "time" if timed(v) > planned(v) else "memory",
     ("prefill-share", "verdict"): lambda v: "stable" if prefill_need(v) < v["prefill_share"] else "unstable",
     ("prefill-share", "ttft"): mean_first_token,
 }
@@ -221,6 +234,11 @@ def test_waits_for_prefill_are_those_of_a_queue_that_is_run() -> None:
 
 def point(**choices: Any) -> Draw:
     return Menu(**choices).at(0)
+
+
+def test_either_limit_binds_often() -> None:
+    labels = [exercise.part("c").key for exercise in exercises("binding-limit")]
+    assert min(labels.count("memory"), labels.count("time")) > len(labels) / 5
 
 
 EXAMPLES: list[tuple[CaseAsk[Any], Any, str, dict[str, str]]] = [
