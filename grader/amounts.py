@@ -30,6 +30,8 @@ PLURALS = frozenset(
     }
 )
 SILENT = frozenset({"1", "element"})
+LEGIBLE = 6  # figures
+MANY = 10**LEGIBLE
 PREFIXES = (("TB", 10**12), ("GB", 10**9), ("MB", 10**6))
 
 
@@ -110,12 +112,14 @@ def digits(number: Exact) -> str:
 
 def rounded(number: Exact, figures: int = 4) -> str:
     """Print a number for reading: exact where that takes few digits, else to so many significant figures."""
+    return digits(_shortened(number, figures))
+
+
+def _shortened(number: Exact, figures: int) -> Exact:
     written = exact(number)
     if "/" not in written and len(written.lstrip("-0.").replace(".", "")) <= figures + 3:
-        return digits(number)
-    if Fraction(number).denominator == 1:
-        return digits(number)
-    return digits(significant(number, figures))
+        return number
+    return number if Fraction(number).denominator == 1 else significant(number, figures)
 
 
 def significant(number: Exact, figures: int) -> Fraction:
@@ -135,12 +139,18 @@ def significant(number: Exact, figures: int) -> Fraction:
 
 def natural(number: Exact, name: str) -> str:
     """Print a value with its unit, bytes in the largest decimal unit that keeps it over one."""
+    return spoken(*legible(number, name))
+
+
+def legible(number: Exact, name: str) -> tuple[Exact, str]:
+    """Return the number and the unit that `natural` prints: to six figures, and to the integer below 10^9."""
     value = Fraction(number)
     if name == "B":
         for larger, factor in PREFIXES:
             if abs(value) >= factor:
-                return f"{rounded(value / factor, 6)} {larger}"
+                return _shortened(value / factor, LEGIBLE), larger
     if name == "s" and 0 < value < 1:
-        return f"{rounded(value * 1000)} ms"
-    text, _, of = spoken(value, name).partition(" ")
-    return " ".join(filter(None, [text if value.denominator == 1 else rounded(value, 6), of]))
+        value, name = value * 1000, "ms"
+    if MANY <= abs(value) < 1000 * MANY:
+        return significant(value, len(str(int(abs(value))))), name
+    return _shortened(value, LEGIBLE), name

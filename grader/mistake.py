@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from grader.amounts import natural, spoken
+from grader.amounts import legible, natural, spoken
 from grader.exercise import EXACT, Exercise, Explained, Part, Step, Tolerance, WorkedLine, exact
 from grader.family import Family
 from grader.menu import quantities_by_name
@@ -27,7 +27,7 @@ from spec.units import unit
 __all__ = ["MistakeFamily", "Plant", "plants"]
 
 SHORTEST = 2  # lines in which a mistake is worth looking for
-GENERATION = 1  # raised whenever the way of planting or the wording changes
+GENERATION = 2  # raised whenever the way of planting or the wording changes
 TOLERANCE = Tolerance("relative", "0.01")
 TOLD = "Somebody answers as below: one line follows a wrong law, and the lines after it take its value as it stands."
 QUESTION = "Which line is wrong, and what is its right value?"
@@ -119,15 +119,20 @@ class MistakeFamily:
 def plants(exercise: Exercise, part: Part) -> Iterator[Plant]:
     """Give every mistake that can be planted in the solution of a part that has an answer."""
     known = _given(exercise, part)
+    before: list[Exact] = []
     for at, step in enumerate(part.steps):
         law = laws()[step.law]
         for slip in law.slips:
             wrong = law.with_slip(slip)
             if step.gives in wrong.symbols and Link(wrong, step.gives).needs <= known.keys() and slip.applies(known):
-                values = _followed(part.steps, at, wrong, known)
-                if values and _apart(part.steps, at, values):
+                values = (*before, *_followed(part.steps, at, wrong, known))
+                if len(values) == len(part.steps) and _apart(part.steps, at, values):
                     yield Plant(at, slip, wrong, values)
-        known[step.gives] = _number(step)
+        right = _printed(Link(law, step.gives), step, known)
+        if right is None or (_kind(step) == "count" and right != _number(step)):
+            return  # the count that follows from what is printed is another one than that of the exact values
+        known[step.gives] = right
+        before.append(right)
 
 
 def _given(exercise: Exercise, part: Part) -> Values:
@@ -143,18 +148,24 @@ def _number(step: Step) -> Exact:
     return whole(Fraction(step.value or 0))
 
 
-def _followed(steps: Sequence[Step], at: int, wrong: Law, known: Values) -> tuple[Exact, ...]:
-    """Return the value of every line with a wrong law in one of them; empty where some line has none."""
+def _followed(steps: Sequence[Step], at: int, wrong: Law, known: Values) -> Iterator[Exact]:
+    """Give the value of every line from a wrong one on; it ends at a line that has none."""
     values = dict(known)
-    found = [_number(step) for step in steps[:at]]
     for place, step in enumerate(steps[at:], at):
-        link = Link(wrong if place == at else laws()[step.law], step.gives)
-        value = taken(link, {name: values[name] for name in link.needs})
-        if value is None or value <= 0 or value not in link.law.symbols[step.gives].domain:
-            return ()
+        value = _printed(Link(wrong if place == at else laws()[step.law], step.gives), step, values)
+        if value is None or value <= 0 or value not in laws()[step.law].symbols[step.gives].domain:
+            return
         values[step.gives] = value
-        found.append(value)
-    return tuple(found)
+        yield value
+
+
+def _printed(link: Link, step: Step, known: Values) -> Exact | None:
+    """Return what a line gives, as it is printed, so that whoever goes on with it finds the next line right."""
+    value = taken(link, {name: known[name] for name in link.needs})
+    if value is None:
+        return None
+    number, name = legible(value, step.unit)
+    return whole(Fraction(number) * unit(name).factor / unit(step.unit).factor)
 
 
 def _apart(steps: Sequence[Step], at: int, values: Sequence[Exact]) -> bool:

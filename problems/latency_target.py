@@ -101,4 +101,5 @@ family = Family(
     section="exercises",
     infeasible=True,
     keep=clearly_met_or_missed,
+    revision=2,
 )

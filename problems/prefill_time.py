@@ -162,4 +162,5 @@ family = Family(
     section="prefill-decode",
     infeasible=True,
     keep=worth_asking,
+    revision=2,
 )

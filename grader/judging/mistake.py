@@ -15,18 +15,22 @@ from grader.judging.judgement import (
     ZERO,
     Finding,
     Judgement,
+    located,
 )
 from grader.judging.numbers import judge_number
 from grader.reading.absence import says_no_value
-from grader.reading.text import Unreadable
+from grader.reading.text import Unreadable, plain
 
 LONGEST = 200
+_WORDS = r"(?:(?:the|wrong|line|step|row|equation|eq\.?|no\.?|nr\.?|number)\s*[:=]?\s*)*"
+_BEHIND = r"(?:\s*(?:[-=]*>|[:;=|]|,(?!\d)|-+)\s*|(?<=[)\].])\s*|\s+|$)"
 _LINE = re.compile(
-    r"\(?(?:(?:line|step|row|no\.?|number)\s*)?\(?#?(\d{1,2})\s*(?:[):;\u2192=]|[,.](?!\d)|[-=]+>|\s-(?=\s)|(?=\s|$))\s*",
+    rf"\(?{_WORDS}[(\[#]*(\d{{1,2}})(?:[)\]]|\.(?!\d))*{_BEHIND}",
     re.IGNORECASE | re.ASCII,
 )
 _BECOMES = re.compile(
-    r"(?:(?:it|its|the|right|correct|value|that|this|would|has|to|is|be|should|must|equals?|gives?|actually)\b[:,]?\s*)+",
+    r"(?:(?:it|its|the|right|wrong|incorrect|correct|value|that|this|would|has|have|to|is|be|read|with|and|should|must"
+    r"|ought|equals?|gives?|actually)\b[:;,=]?\s*)+",
     re.IGNORECASE,
 )
 _NAMED = re.compile(r"[A-Za-z_]\w*\s*=\s*(?=[\d.+$(-])")
@@ -38,25 +42,29 @@ def judge_mistake(part: Part, typed: str) -> Judgement:
     Raises:
         Unreadable: it is no line with a value.
     """
-    if len(typed) > LONGEST:
-        raise Unreadable("too-long", about={"limit": str(LONGEST)})
-    if not typed:
-        raise Unreadable("blank")
-    found = _LINE.match(typed)
+    text = plain(typed, LONGEST)
+    try:
+        return _read(part, text.text, typed)
+    except Unreadable as complaint:
+        raise located(complaint, text) from None
+
+
+def _read(part: Part, text: str, typed: str) -> Judgement:
+    found = _LINE.match(text)
     if found is None or not 1 <= int(found[1]) <= len(part.worked):
-        if says_no_value(typed):
+        if says_no_value(text):
             return Judgement(INCORRECT, ZERO, "none", findings=(Finding("a-line-is-wrong"),), typed=typed)
         raise Unreadable("no-line", found.start(1) if found else 0, {"lines": str(len(part.worked))})
     line, start = int(found[1]), found.end()
     for words in (_BECOMES, _NAMED):
-        if said := words.match(typed, start):
+        if said := words.match(text, start):
             start = said.end()
-    if start == len(typed):
+    if start == len(text):
         raise Unreadable("value-of-line", start, {"line": str(line)})
-    return _judged(part, typed, line, start)
+    return _judged(part, text, line, start, typed)
 
 
-def _judged(part: Part, typed: str, line: int, start: int) -> Judgement:
+def _judged(part: Part, text: str, line: int, start: int, typed: str) -> Judgement:
     of = part.worked[line - 1]
     asked = Part(
         part=part.part,
@@ -69,16 +77,15 @@ def _judged(part: Part, typed: str, line: int, start: int) -> Judgement:
         unit_in_question=of.kind == "count",
     )
     try:
-        value = judge_number(asked, typed[start:])
+        value = judge_number(asked, text[start:])
     except Unreadable as complaint:
-        at = complaint.at + start if complaint.at >= 0 else -1
-        raise Unreadable(complaint.why, at, complaint.about) from None
+        raise complaint.moved(start) from None
     reading = f"{line}: {value.reading}"
     if str(line) != part.key:
         code = "line-stands" if of.shown == of.key else "line-follows"
         return Judgement(INCORRECT, ZERO, reading, (), (Finding(code, {"line": str(line)}),), typed)
     if value.verdict == CORRECT:
         return Judgement(CORRECT, FULL, reading, typed=typed)
-    unchanged = judge_number(replace(asked, key=of.shown), typed[start:]).verdict == CORRECT
+    unchanged = judge_number(replace(asked, key=of.shown), text[start:]).verdict == CORRECT
     findings = (Finding("value-as-shown" if unchanged else "value-of-line-wrong", {"line": str(line)}), *value.findings)
     return Judgement(PARTIAL, HALF, reading, (), findings, typed)

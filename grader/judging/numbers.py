@@ -203,7 +203,7 @@ def _explanations(
         findings.append(Finding("unrounded"))
     if value and of.near_value(-value, key):
         return [Finding("sign")]
-    factor = nearness.familiar_factor(value, key, asked.dimension, of)
+    factor = nearness.familiar_factor(value, key, asked.dimension, of, Fraction(asked.factor))
     if factor is not None:
         findings.append(_named_factor(factor, read, value / factor.ratio, asked, of, typed))
     elif of.kind in {"figures", "decimals"} and value == nearness.truncated(key, of.kind, int(of.value)):

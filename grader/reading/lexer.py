@@ -218,9 +218,15 @@ def _numeral_value(match: re.Match[str], at: int) -> number.Number:
 
 
 def _names(run: str, at: int, after: str, alphabet: Alphabet, called: Mapping[str, str]) -> list[Token]:
-    """The symbols of a run of letters, and the function at its end where `after` opens a bracket."""
+    """The symbols of a run of letters, and the function at its end where `after` opens a bracket.
+
+    A function of the question may stand without a bracket: it then takes its own letters.
+    """
     if run == "e" and "e" not in alphabet.names and (after[:1] == "^" or after == "**"):
         return [Token("function", "exp", at), Token("(", None, at), Token("number", 1, at), Token(")", None, at)]
+    named = called.get(run.casefold(), "")
+    if named and run.casefold() not in FUNCTIONS and named not in alphabet.names and after[:1] != "(":
+        return [Token("function", named, at), Token("(", None, at), Token(")", None, at)]
     callable_here = called if after[:1] == "(" else WITHOUT_BRACKETS if after[:1].isalnum() else {}
     found = alphabet.resolve(run, at, callable_here)
     return [Token(kind, value, at) for kind, value in found]

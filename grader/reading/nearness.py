@@ -114,12 +114,16 @@ def leading(number: Number) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """A familiar factor between a wrong value and the right one; `code` names the mistake, between which two things."""
+    """A familiar factor between a wrong value and the right one; `code` names the mistake, between which two things.
+
+    Nobody makes it of a value under `least`, in base units.
+    """
 
     code: str
     ratio: Fraction
     first: str = ""
     second: str = ""
+    least: Fraction = Fraction(0)
 
 
 _SCALE = 10**24
@@ -131,12 +135,12 @@ def _familiar(dimension: Dimension) -> tuple[list[int], list[Factor]]:
     factors = [
         Factor("prefix", Fraction(10) ** (3 * n), second=f"10^{3 * n}") for n in (-5, -4, -3, -2, -1, 1, 2, 3, 4, 5)
     ]
-    if dimension[TABLE["B"].dimension.index(1)]:
+    if data := dimension[TABLE["B"].dimension.index(1)]:
         for (decimal, thousand), (binary, kibi) in zip(SI.items(), IEC.items(), strict=True):
-            ratio = Fraction(kibi, thousand)
+            ratio, least = Fraction(kibi, thousand), Fraction(thousand, 10) if data > 0 else Fraction(0)
             factors += (
-                Factor("binary-decimal", ratio, f"{binary}B", f"{decimal}B"),
-                Factor("binary-decimal", 1 / ratio, f"{decimal}B", f"{binary}B"),
+                Factor("binary-decimal", ratio, f"{binary}B", f"{decimal}B", least),
+                Factor("binary-decimal", 1 / ratio, f"{decimal}B", f"{binary}B", least),
             )
         factors += (Factor("bit-byte", Fraction(8), "bit", "B"), Factor("bit-byte", Fraction(1, 8), "B", "bit"))
     if dimension[TABLE["s"].dimension.index(1)]:
@@ -151,14 +155,16 @@ def _familiar(dimension: Dimension) -> tuple[list[int], list[Factor]]:
     return [int(factor.ratio * _SCALE) for factor in factors], factors
 
 
-def familiar_factor(number: Number, right: Number, dimension: Dimension, nearness: Nearness) -> Factor | None:
-    """The familiar factor by which a wrong number is off, if there is one."""
+def familiar_factor(
+    number: Number, right: Number, dimension: Dimension, nearness: Nearness, unit: Fraction = Fraction(1)
+) -> Factor | None:
+    """The familiar factor by which a wrong number is off, if there is one; both numbers are in a `unit`."""
     if number == 0 or right == 0 or (number < 0) != (right < 0):
         return None
     ratio = Fraction(number) / right
     sizes, factors = _familiar(dimension)
     place = bisect(sizes, ratio.numerator * _SCALE // ratio.denominator)
     for factor in factors[max(0, place - 1) : place + 1]:
-        if nearness.near_value(simplest(number / factor.ratio), right):
+        if nearness.near_value(simplest(number / factor.ratio), right) and abs(Fraction(right)) * unit >= factor.least:
             return factor
     return None

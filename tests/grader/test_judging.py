@@ -251,6 +251,20 @@ def test_a_mistake_is_named_without_a_slip_in_the_record(part: Part, typed: str,
 
 
 @pytest.mark.parametrize(
+    ("key", "typed", "named"),
+    [
+        ("49.1127", "54 GB", False),
+        ("59.3736", "54 GB", False),
+        ("4911.27", "5400 GB", True),
+        ("5937.36", "5400 GB", True),
+    ],
+)
+def test_no_prefix_is_named_that_is_far_larger_than_the_value(key: str, typed: str, *, named: bool) -> None:
+    judgement = judge(_part("quantity", key, "GB", tolerance=Tolerance("relative", "0.001")), typed)
+    assert any("TiB" in finding.about.values() for finding in judgement.findings) == named
+
+
+@pytest.mark.parametrize(
     ("part", "typed", "code"),
     [
         (_part("quantity", "18", "GB", tolerance=PERCENT, units="exact"), "18000 MB", "unit-not-asked"),

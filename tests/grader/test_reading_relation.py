@@ -68,6 +68,7 @@ def test_what_is_shown_reads_back_as_the_same(text: str) -> None:
         "kv(2*c) == 2*kv(c)",
         "kv(2c) = 2kv(c)",
         "kv( 2 c ) = 2 kv( )",
+        "kv(2c) = 2kv",
         "KV(2c,L,b)==2*kv(c, L)",
         "kv(c=2*c) == 2*kv()",
         "kv(L=L, c=c+c*1) == kv(c)*2",
