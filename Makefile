@@ -31,7 +31,7 @@ lint: .venv/.test ## Check style, layout and types
 DEEP := tests/spec tests/serving tests/problems tests/conformance tests/reality \
     tests/grader/test_reading_*.py tests/grader/test_judging*.py
 
-deep: .venv/.test ## Run the sentences on 10,000 examples and the families on 2,000 seeds each (an hour)
+deep: .venv/.test ## Run each sentence on 10,000 examples, all else on three times as many, families on 2,000 seeds (long)
 	@HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest --numprocesses auto --dist worksteal -m "not meta" $(DEEP)
 
 coverage: .venv/.test ## List the lines that no test reaches

@@ -33,8 +33,7 @@ NARROW = {
     "prefill_time": Domain(0, Fraction(2), open_low=True, open_high=True),
     "cache_step_time": Domain(0, Fraction(1, 10), open_low=True),
 }
-# For what is tried on each law and symbol, of which there are hundreds; the sentences take all examples.
-FEWER = settings(max_examples=max(20, min(settings().max_examples // 5, 200)))
+FEWER = settings(max_examples=max(20, settings().max_examples // 5))  # for what is tried on each law and symbol
 
 LAWS = list(laws().values())
 IDENTITIES = [law for law in LAWS if law.is_identity]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from itertools import product
 from typing import Any
 
@@ -26,6 +27,7 @@ from spec.solving import Exact, Infeasible
 
 pytestmark = pytest.mark.law
 REFERENCE = Reference()
+EACH = settings(max_examples=10_000 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else settings().max_examples)
 NOT_ALGEBRA = {
     "I26-none",
     "I28",
@@ -53,6 +55,7 @@ def check(invariant: Invariant, values: Values) -> None:
 
 @pytest.mark.parametrize("invariant", named([i for i in true() if not from_shape(i)]))
 def test_every_written_sentence_holds(invariant: Invariant) -> None:
+    @EACH
     @given(values_of(invariant.draws))
     def holds(values: Values) -> None:
         check(invariant, values)
@@ -61,6 +64,7 @@ def test_every_written_sentence_holds(invariant: Invariant) -> None:
 
 
 @pytest.mark.parametrize("name", laws())
+@EACH
 @given(st.data())
 def test_every_sentence_derived_from_the_shape_of_a_law_holds(name: str, data: st.DataObject) -> None:
     invariant = data.draw(st.sampled_from([i for i in true() if i.id.startswith(f"{name}: ")]))
