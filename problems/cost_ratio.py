@@ -390,6 +390,6 @@ family: CaseFamily[Change] = CaseFamily(
     givens=givens,
     keep=keep,
     infeasible=True,
-    objective="batching",
+    objective="model-change",
     section="scaling",
 )

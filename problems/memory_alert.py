@@ -366,7 +366,7 @@ family = CaseFamily(
         Given("activations", "A", exact(c.activations), "GB", "reserve for activations"),
         Given("safety_margin", "S", exact(c.margin), "GB", "safety margin"),
     ),
-    objective="memory-partition",
+    objective="cache-capacity",
     section="memory-budgeting",
     infeasible=True,
 )

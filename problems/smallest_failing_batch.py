@@ -307,7 +307,7 @@ family = CaseFamily(
     statement=_statement,
     ways=((SMALLEST,), (FIRST,), (SAFE,)),
     keep=_keep,
-    objective="memory-partition",
+    objective="cache-capacity",
     section="batching",
     infeasible=True,
 )
