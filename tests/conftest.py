@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, settings
 # No deadline in any of them: on a shared machine it would fail for reasons that are not in the code.
 settings.register_profile("dev", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
-# Three times as many examples as elsewhere; the sentences of the specification take 10,000 (tests/spec/test_invariants).
+# Three times the examples of other runs; the sentences of the specification take 10,000 each (test_invariants).
 settings.register_profile("deep", deadline=None, max_examples=300, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") == "true" else "dev"))
 
