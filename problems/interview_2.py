@@ -249,7 +249,7 @@ family: CaseFamily[Draw] = CaseFamily(
         "Did you name the unit, GB or GiB, before counting sequences?",
         "Did you name two ways out, such as fewer bits for weights or cache, and what each of them changes in the sum?",
     ),
-    objective="memory-partition",
+    objective="serving-capacity",
     section="memory-budgeting",
     infeasible=True,
 )

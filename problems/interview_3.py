@@ -310,7 +310,7 @@ family: CaseFamily[Server] = CaseFamily(
         "Did you name the condition under which the speeds agree: caches that are small against the weights?",
         "Did you say what a long prompt does to its neighbours while it is worked on?",
     ),
-    objective="prefill-decode",
+    objective="serving-speed",
     section="prefill-decode",
     infeasible=True,
 )

@@ -205,6 +205,6 @@ family: CaseFamily[Queue] = CaseFamily(
         "Did you say what happens near full load, where a little more capacity saves most of the wait?",
         "Did you name the price of each action you would take?",
     ),
-    objective="latency-target",
+    objective="serving-speed",
     section="batching",
 )

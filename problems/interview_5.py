@@ -271,6 +271,6 @@ family: CaseFamily[Server] = CaseFamily(
         "Did you name what it takes beside it: admission by tokens, and paged or reserved cache?",
         "Did you say for which lengths the choice hardly matters?",
     ),
-    objective="batching",
+    objective="serving-speed",
     section="batching",
 )

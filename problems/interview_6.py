@@ -270,6 +270,6 @@ family: CaseFamily[Draw] = CaseFamily(
         "Did you say what happens to short requests when long ones share their GPUs?",
         "Did you name a remedy, such as a pool of its own for long contexts, and what it costs?",
     ),
-    objective="memory-partition",
+    objective="serving-capacity",
     section="memory-budgeting",
 )

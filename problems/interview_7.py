@@ -231,6 +231,6 @@ family: CaseFamily[Choice] = CaseFamily(
         "Did you name remedies beside batch size, fewer bits and routing, such as tighter limits or shared prefixes?",
         "Did you say how you would measure that it worked?",
     ),
-    objective="batching",
+    objective="serving-speed",
     section="batching",
 )

@@ -276,7 +276,7 @@ family: CaseFamily[Upgrade] = CaseFamily(
         "Did you name the case in which the larger model makes no token at all?",
         "Did you name a way to hold the cost, such as fewer bits or a larger GPU, and what it changes in the sum?",
     ),
-    objective="gpu-count",
+    objective="serving-capacity",
     section="scaling",
     infeasible=True,
 )

@@ -20,13 +20,13 @@ def _six() -> tuple[Objective, ...]:
         ("attention", "why it grows with the square of the length", "attention-scores"),
         ("kv-cache", "the memory that a context takes", "kv-cache-size"),
         ("phases", "prefill and decode, and what limits each", "prefill-decode roofline"),
-        ("batching", "between throughput and latency", "latency-target littles-law session-policy"),
+        ("batching", "between throughput and latency", "latency-target littles-law serving-speed session-policy"),
         (
             "memory",
             "weights, caches and activations on GPUs",
             (
                 "admission cache-capacity gpu-choice gpu-count kv-eviction memory-partition model-change "
-                "parameter-count session-growth weight-memory"
+                "parameter-count serving-capacity session-growth weight-memory"
             ),
         ),
         ("first-token", "the time to it, as the prompt grows", "ttft"),
