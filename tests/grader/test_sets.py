@@ -88,7 +88,7 @@ def test_a_set_says_its_items(tmp_path: Path) -> None:
             'family = "max-contxt"\nseed',
             4,
             "items[1].family",
-            "did you mean max-context?",
+            "did you mean max-context",
         ),
         ('family = "max-context"\nseed', "seed", 3, "items[1].family", "missing"),
         ("seed = 7", "seed = -1", 5, "items[1].seed", "whole number from 0"),
