@@ -22,6 +22,7 @@ SENTENCES = {
     "other-thing": "Its `family` is a {kind}, not a family: it cannot pose exercises.",
     "file-name": "The name {slug} of the file has other signs than small letters, digits and underscores.",
     "no-docstring": "It does not begin with a sentence that says what the family asks for.",
+    "revision": "Its revision is {revision}; the first one is 1.",
     "objective": "The objective {name} is none of the chapter's: {known}.",
     "section": "The chapter has no section {name}; it has {known}.",
     # The menu and the laws.
@@ -33,6 +34,7 @@ SENTENCES = {
     "no-derivation": "The laws in `by` do not lead to {goal}: {missing} is missing.",
     "unit": "A unit is not known: {why}.",
     "raises": "A function of the family raises {why}.",
+    "float": "A function of the family gives the float {value}; numbers are exact here: integers and Fractions.",
     # Drawing.
     "undrawable": "Seed {seed} poses nothing; the last point was rejected because: {why}.",
     "many-tried": "A seed tries {tried} points before it finds a good one; {wanted} at most are wanted. "
@@ -45,6 +47,7 @@ SENTENCES = {
     "narrow": "The tolerance {tolerance} of {part} is too narrow: three significant figures need {limit}.",
     "few-slips": "{part} has only {slips} different wrong answers in {id}; {wanted} are wanted.",
     "slip-twice": "The slip {slip} stands twice in one question.",
+    "slip-never": "The slip {slip} gives no wrong answer of its own in any of {seeds} seeds.",
     "slip-name": "The slip name {slip} has other signs than small letters, digits and dashes.",
     "slip-sentence": "The sentence of the slip {slip} is none: it needs a capital and a full stop.",
     "not-declared": "{share} of its points have no answer, and the family does not say `infeasible=True`.",

@@ -155,7 +155,7 @@ class Session:
         while True:
             text = _typed(f"{part.part}) > " if several else "> ")
             word = "" if text.casefold() in labels else text.casefold()
-            if not text:
+            if not text or word in {"help", "?"}:
                 click.echo(OFFER)
             elif word == "quit":
                 raise Left

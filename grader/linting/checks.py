@@ -57,7 +57,7 @@ def lacks(slug: str, family: Poses, says: str, seeds: int = SEEDS) -> list[Lack]
         sample = _sample(slug, family, seeds)
     except Exception as error:  # noqa: BLE001  whatever an author's functions raise is told like all else
         return [*found, _raised(error)]
-    checks = (_of_drawing, _of_tolerances, _of_slips, _of_answers, _of_words, _of_givens, _of_help)
+    checks = (_of_drawing, _of_tolerances, _of_slips, _of_own_slips, _of_answers, _of_words, _of_givens, _of_help)
     for check in checks:
         found += check(family, sample)
     return list({_alike(lack): lack for lack in reversed(found)}.values())[::-1]
@@ -102,6 +102,8 @@ def _raised(error: Exception) -> Lack:
         return Lack.of("no-derivation", goal=error.goal, missing=", ".join(error.missing) or "a law that gives it")
     if isinstance(error, UnknownUnit):
         return Lack.of("unit", why=error)
+    if isinstance(error, AttributeError) and isinstance(error.obj, float):
+        return Lack.of("float", value=error.obj)
     return Lack.of("raises", why=f"{type(error).__name__}: {error}")
 
 
@@ -113,6 +115,8 @@ def _of_the_file(slug: str, family: Poses, says: str) -> Iterator[Lack]:
         yield Lack.of("file-name", slug=slug)
     if not says.endswith("."):
         yield Lack("no-docstring")
+    if family.revision < 1:
+        yield Lack.of("revision", revision=family.revision)
     if objective(family.objective) is None:
         known = sorted(name for each in OBJECTIVES for name in each.covers)
         yield Lack.of("objective", name=family.objective, known=", ".join(known))
@@ -201,6 +205,15 @@ def _of_slips(family: Poses, sample: Sample) -> Iterator[Lack]:
         if part.kind in NUMERIC and part.key is not None and different < LEAST and not family.preset:
             yield Lack.of("few-slips", part=part.asks, id=exercise.id, slips=different, wanted=LEAST)
             return
+
+
+def _of_own_slips(family: Poses, sample: Sample) -> Iterator[Lack]:
+    if not isinstance(family, Family) or len(sample.exercises) < ENOUGH:
+        return
+    met = {slip.slip for _, part in sample.parts for slip in part.slips}
+    for own in family.slips:
+        if own.slug not in met:
+            yield Lack.of("slip-never", slip=own.slug, seeds=len(sample.exercises))
 
 
 def _of_answers(family: Poses, sample: Sample) -> Iterator[Lack]:

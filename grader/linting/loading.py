@@ -57,12 +57,12 @@ def _module(path: Path) -> ModuleType:
     sys.modules[spec.name] = module  # dataclasses of the file look themselves up there
     try:
         spec.loader.exec_module(module)
-    except OSError as error:
-        raise NoFamily(Lack.of("unreadable", why=error.strerror or error)) from error
     except SyntaxError as error:
         raise NoFamily(Lack.of("syntax", line=error.lineno or 0, why=error.msg)) from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+        if isinstance(error, OSError) and not lines:
+            raise NoFamily(Lack.of("unreadable", why=error.strerror or error)) from error
         why = f"{type(error).__name__}: {error}"
         raise NoFamily(Lack.of("fails", line=lines[-1] if lines else 0, why=why)) from error
     finally:

@@ -71,6 +71,11 @@ PLANTED = {
     "undefined": ("decodes at {{ decode_rate }}", "decodes at {{ decode_speed }}", "'decode_speed' is undefined"),
     "no-derivation": ("by=(ttft,)", "by=()", "do not lead to"),
     "raises": ('1 / v["decode_rate"],', "v.rate,", "AttributeError"),
+    "float": ('1 / v["decode_rate"],', "0.05,", "gives the float"),
+    "slip-never": ('1 / v["decode_rate"],', 'v["decode_speed"],', "no wrong answer of its own"),
+    "revision": ("infeasible=True", "infeasible=True, revision=0", "Its revision is 0"),
+    "exits": ("family = Family(", "raise SystemExit(3)\nfamily = Family(", "stops it: SystemExit"),
+    "opens": ("family = Family(", 'open("/nowhere/at-all")\nfamily = Family(', "stops it: FileNotFoundError"),
     "wide": ('in ms?", "ms"),\n    inverse', 'in ms?", "ms", Tolerance("relative", "0.03")),\n    inverse', "too wide"),
     "narrow": (
         'in ms?", "ms"),\n    inverse',

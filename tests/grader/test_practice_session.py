@@ -89,7 +89,7 @@ def test_a_wrong_answer_is_explained_and_a_right_one_leads_on(desk: Desk) -> Non
 
 
 def test_the_words_give_hints_and_the_solution_and_leave_an_exercise(desk: Desk) -> None:
-    done = desk.practise("hint", "HINT", "", "solution", "skip", "quit", "never read")
+    done = desk.practise("hint", "HINT", "", "help", "solution", "skip", "quit", "never read")
     first, second, third = desk.posed()
     assert asked(done) == [first.id, second.id, third.id]
     assert "Hint 1 of 3" in done.stdout
