@@ -103,13 +103,13 @@ sequences: CaseAsk[Draw] = CaseAsk(
         HELD.slip(
             "reserves-forgotten",
             "Activations and the safety margin take memory too.",
-            lambda v: int((v["gpu_memory"] - v["weights"]) / size(v)),
+            lambda v: int((v["gpu_memory"] - v["weights"]) / size(v)) or None,
             held,
         ),
         HELD.slip(
             "margin-forgotten",
             "The safety margin was left out.",
-            lambda v: int((left(v) + v["safety_margin"]) / size(v)),
+            lambda v: int((left(v) + v["safety_margin"]) / size(v)) or None,
             held,
         ),
         HELD.slip(
@@ -252,4 +252,5 @@ family: CaseFamily[Draw] = CaseFamily(
     objective="serving-capacity",
     section="memory-budgeting",
     infeasible=True,
+    revision=2,
 )

@@ -176,7 +176,7 @@ ranks: CaseAsk[Queue] = CaseAsk(
     hints=lambda _: (
         "A queue grows while requests come faster than they leave: ask of each action how many leave a second.",
         "See what each action does to the number in flight, to a prefill and to a step of the batch.",
-        "First find whether the places or the cache limit N, and then how the time splits between prefill and decode.",
+        "See whether places or caches limit the number in flight, then how the time splits into prefill and decode.",
     ),
     explained=lambda c: (
         *(
@@ -197,6 +197,7 @@ family: CaseFamily[Queue] = CaseFamily(
     draw=draw,
     statement=statement,
     ways=((ranks,),),
+    revision=2,
     givens=givens,
     keep=keep,
     rubric=(

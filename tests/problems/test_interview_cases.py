@@ -138,6 +138,12 @@ def test_every_question_brings_a_rubric_of_questions(number: int) -> None:
     assert all(line.startswith("Did you ") and line.endswith("?") for line in rubric)
 
 
+def test_no_misconception_says_that_nothing_fits_where_nothing_does() -> None:
+    for exercise in exercises("interview-2"):
+        part = exercise.part("a")
+        assert part.key is not None or "0" not in {slip.value for slip in part.slips}, exercise.id
+
+
 def test_both_parities_are_drawn_often() -> None:
     keys = [exercise.part("c").key for exercise in exercises("interview-6")]
     for label in (interview_6.EXACTLY, interview_6.LESS):
