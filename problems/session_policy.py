@@ -246,7 +246,7 @@ family: CaseFamily[Case] = CaseFamily(
     ways=((policy,),),
     objective="session-policy",
     section="exercises",
-    revision=4,
+    revision=5,
     rubric=(
         "Does the page name the problem: more open sessions than the cache holds, each of which outgrows the window?",
         "Does it do the arithmetic of the budget: tokens of a session, windows that fit, sessions at once?",

@@ -30,7 +30,6 @@ from grader.executing.session_policy.running import (
     RUNS,
     circumstances,
     overflow_turn,
-    percentile,
     seeds,
     setting,
 )
@@ -191,19 +190,6 @@ def test_progress_is_told_before_each_run() -> None:
     told: list[tuple[int, int]] = []
     judged(PART, GOOD, progress=lambda *done: told.append(done))
     assert told == [(n, RUNS) for n in range(RUNS)]
-
-
-@given(st.lists(st.integers(0, 50), min_size=1, max_size=300))
-def test_ninety_nine_in_a_hundred_do_not_exceed_the_percentile(times: list[int]) -> None:
-    found = percentile(times)
-    assert found in times
-    assert 100 * sum(time <= found for time in times) >= 99 * len(times)
-    assert 100 * sum(time < found for time in times) < 99 * len(times)
-
-
-def test_of_a_hundred_the_percentile_is_the_last_but_one() -> None:
-    assert [percentile(range(n)) for n in (1, 99, 100, 101, 200)] == [0, 98, 98, 99, 197]
-    assert percentile([]) is None
 
 
 @pytest.mark.parametrize("limit", [5000, 6500, 8192])

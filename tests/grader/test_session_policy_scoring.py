@@ -31,8 +31,9 @@ BEST = Measures(0, False, 1, Fraction(1, 2), 0, 1, 1, 0, 0)  # noqa: FBT003  a r
 SHARES = st.fractions(0, 1, max_denominator=1000)
 TIMES = st.one_of(st.none(), st.fractions(0, 5000, max_denominator=1000))
 RUNS = st.builds(
-    Measures, st.integers(0, 3), st.booleans(), TIMES, TIMES, SHARES, SHARES, SHARES, SHARES, st.integers(0, 40)
-)
+    Measures, st.integers(0, 3), st.booleans(), TIMES, TIMES, SHARES, SHARES, SHARES, SHARES, st.integers(0, 40),
+    st.none() | SHARES,
+)  # fmt: skip
 EACH = pytest.mark.parametrize("part", COMPONENTS, ids=lambda part: part.name)
 
 
@@ -126,11 +127,18 @@ def test_forgetting_more_never_helps(run: Measures, less: Fraction) -> None:
     assert score(replace(run, retention=min(run.retention, less))).total <= score(run).total
 
 
+@given(RUNS, SHARES)
+def test_cutting_deeper_never_helps(run: Measures, less: Fraction) -> None:
+    if run.spared is not None:
+        assert score(replace(run, spared=min(run.spared, less))).total <= score(run).total
+
+
 @given(RUNS)
 def test_the_caps_hold(run: Measures) -> None:
     total = score(run).total
     assert total <= 20 or not run.ooms
     assert total <= 40 * (1 - run.bad) or run.bad <= Fraction(1, 4)
+    assert total <= 40 or run.spared is None or run.spared >= Fraction(1, 4)
     assert total <= 30 or run.queued <= 20
 
 
@@ -139,6 +147,8 @@ def test_each_cap_is_named_where_it_binds() -> None:
         ({"ooms": 1}, "crashed", 20),
         ({"bad": Fraction(1, 2)}, "broken", 20),
         ({"queued": 21}, "left", 30),
+        ({"spared": Fraction(24, 100)}, "wiped", 40),
+        ({"spared": Fraction(1, 4)}, "", 100),
         ({"queued": 20, "bad": Fraction(1, 4)}, "", 75),
     ):
         found = score(replace(BEST, **change))  # type: ignore[arg-type]
@@ -209,13 +219,15 @@ def test_every_report_has_its_words(runs: list[Measures], unseen: bool) -> None:
 @pytest.mark.meta
 def test_all_words_are_said_somewhere() -> None:
     worst = [
-        ({}, {"nothing-lost", "score", "safety", "component", "predictions", "prediction", "timeline", "row"}),
+        ({}, {"nothing-lost", "score", "safety", "component", "predictions", "prediction", "in-all"}),
+        ({}, {"timeline", "row"}),
         ({"new_wait": 60}, {"weakest"}),
         ({"overfull": True}, {"most-safety"}),
         ({"bad": Fraction(1, 5)}, {"bad", "most-bad"}),
         ({"retention": Fraction(1, 5)}, {"forgotten", "most-forgotten"}),
         ({"ooms": 1}, {"crashed", "most-crashed"}),
         ({"bad": Fraction(26, 100)}, {"broken", "most-broken"}),
+        ({"spared": 0}, {"wiped", "most-wiped"}),
         ({"queued": 99}, {"left", "most-left"}),
     ]
     said = {"practice"}

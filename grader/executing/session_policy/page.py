@@ -9,7 +9,7 @@ from math import log
 
 from grader.executing.session_policy.graded import FORETELLING, Graded, Timeline
 from grader.executing.session_policy.report import component, report
-from grader.executing.session_policy.scoring import COMPONENTS, POINTS, Component
+from grader.executing.session_policy.scoring import CAPS, COMPONENTS, POINTS, Component
 from grader.simulation.words import seconds
 
 WIDTH, HEIGHT = 1000, 200  # of the timeline, in its own units; it is stretched to its place
@@ -24,7 +24,7 @@ ENDS = {
     "503": "were turned away",
     "oom": "were lost as memory ran out",
 }
-BAD = ("bad", "forgotten", "crashed", "broken", "left")
+BAD = ("bad", "forgotten", *CAPS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from grader.executing.session_policy.graded import FORETELLING, Graded, Timeline
 from grader.executing.session_policy.predictions import Prediction, earned
-from grader.executing.session_policy.scoring import COMPONENTS, POINTS, SAFETY, Component
+from grader.executing.session_policy.scoring import CAPS, COMPONENTS, POINTS, SAFETY, Component
 from grader.executing.session_policy.words import Line
 from grader.simulation.words import often, seconds, share
 from spec.solving import Exact
@@ -34,6 +34,7 @@ def report(graded: Graded) -> Iterator[Line]:
     yield from (Line(code, about) for code, about in _factors(graded))
     yield limit(graded)
     yield from foretold(graded.predictions)
+    yield Line("in-all", {"score": decimal(POINTS * graded.score)})
     yield from drawn(graded.runs[0].timeline)
 
 
@@ -56,11 +57,11 @@ def _factors(graded: Graded) -> Iterator[tuple[str, dict[str, str]]]:
     if forgotten:
         kept = graded.over("retention") or Fraction(0)
         yield "forgotten", {"share": share(kept), "points": decimal(forgotten)}
-    for cap in ("crashed", "broken", "left"):
+    for cap in CAPS:
         capped = [scored.capped for scored in graded.scored if scored.cap == cap]
         if capped:
             lost = sum(capped, Fraction(0)) / len(graded.runs)
-            yield f"{cap}", {"runs": often(len(capped)), "points": decimal(lost)}
+            yield cap, {"runs": often(len(capped)), "points": decimal(lost)}
 
 
 def limit(graded: Graded) -> Line:

@@ -10,6 +10,7 @@ from grader.executing.session_policy.scoring import (
     CAP_BROKEN,
     CAP_CRASHED,
     CAP_LEFT,
+    CAP_WIPED,
     COMPONENTS,
     MOST_QUEUED,
     SAFETY,
@@ -28,8 +29,9 @@ def scoring() -> str:
         f"{RUN} {listed}. "
         "The sum is multiplied by the share of sessions that were not killed, aged out, lost, exhausted or refused. It "
         "shrinks in proportion where turns have less than half of their history in the mean. "
-        f"A run in which memory runs out earns {CAP_CRASHED} at most, one in which over a quarter of the sessions end "
-        f"badly {CAP_BROKEN} less their share, one with over {MOST_QUEUED} turns in the queue at its end {CAP_LEFT}."
+        f"A run in which memory runs out earns {CAP_CRASHED} at most; one in which over a quarter of the sessions end "
+        f"badly, {CAP_BROKEN} less their share; one in which a cut leaves less than a quarter of the history in the "
+        f"mean, {CAP_WIPED}; one with over {MOST_QUEUED} turns in the queue at its end, {CAP_LEFT}."
     )
 
 

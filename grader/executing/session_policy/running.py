@@ -13,7 +13,7 @@ from grader.executing.session_policy.predictions import compared
 from grader.executing.session_policy.reading import Answer, written
 from grader.executing.session_policy.scoring import Measures, score
 from spec.serving.session_workload import Circumstances, turns
-from spec.serving.sessions import AGES, End, Look, Played, play
+from spec.serving.sessions import AGES, Look, Played, play
 from spec.solving import Exact
 from spec.stream import Stream
 
@@ -22,8 +22,6 @@ RUNS = 5
 PRACTICE, GRADING = "practice", "grading"
 SEEDS = 2**62  # of each kind; the kinds have no seed in common
 LOOKED_AT = 40  # sessions of a run whose growth is followed
-BAD = (End.CONTEXT, End.KILLED, End.MAX_AGE, End.REFUSED, End.OOM)
-HUNDRED, LAST = 100, 99
 WHOLE = ("window", "reply_limit", "system", "seconds", "warm_up", "host_bytes", "host_rate", "restart")
 
 
@@ -67,13 +65,14 @@ def measures(played: Played) -> Measures:
     return Measures(
         ooms=played.ooms,
         overfull=played.peak_kv > played.budget,
-        new_wait=percentile(played.new_waits),
-        returning_ttft=percentile(played.returning_ttfts),
+        new_wait=played.new_wait_p99,
+        returning_ttft=played.returning_ttft_p99,
         redone=played.recompute + played.summarise,
         fairness=played.jain,
         retention=played.retention,
-        bad=Fraction(sum(played.ends[end] for end in BAD), max(1, sum(played.ends.values()))),
+        bad=played.bad,
         queued=played.queued_at_end,
+        spared=played.spared,
     )
 
 
@@ -81,11 +80,6 @@ def _ran(played: Played) -> Ran:
     ends = {end.value: count for end, count in played.ends.items()}
     found = measures(played)
     return Ran(found, score(found), _timeline(played.timeline, played.budget), ends)
-
-
-def percentile(times: Sequence[Exact]) -> Exact | None:
-    """Return the smallest of some times that 99 % of them do not exceed; None where there is none."""
-    return sorted(times)[-(-LAST * len(times) // HUNDRED) - 1] if times else None
 
 
 def overflow_turn(under: Circumstances, limit: int, seed: int) -> Fraction | None:

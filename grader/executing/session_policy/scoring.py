@@ -1,7 +1,8 @@
-"""How many points a run of a policy is worth: six curves, two factors and three caps.
+"""How many points a run of a policy is worth: six curves, two factors and four caps.
 
 The curves reward what a service wants. The factors and caps are there because the cheapest tricks would win without
-them: to forget the conversations, to refuse users, to end sessions.
+them: to forget the conversations, to refuse users, to end sessions. A cut that leaves next to nothing ends a session in
+all but name, though the mean over its turns keeps half of the history, as it is long before the next cut.
 Points are counted in thousandths of a component, rounded down, so that every machine gives the same.
 """
 
@@ -16,9 +17,10 @@ from spec.solving import Exact
 PARTS = 1000  # of a component that are told apart
 MICRO = 10**6  # parts of a second, or of a share, to which what was measured is taken
 RETAINED = Fraction(1, 2)  # of the history: below it all points shrink in proportion
-CRASHED, BROKEN, LEFT = "crashed", "broken", "left"
-MOST_BROKEN, MOST_QUEUED = Fraction(1, 4), 20
-CAP_CRASHED, CAP_BROKEN, CAP_LEFT = 20, 40, 30
+CRASHED, BROKEN, WIPED, LEFT = "crashed", "broken", "wiped", "left"
+CAPS = (CRASHED, BROKEN, WIPED, LEFT)
+MOST_BROKEN, LEAST_SPARED, MOST_QUEUED = Fraction(1, 4), Fraction(1, 4), 20
+CAP_CRASHED, CAP_BROKEN, CAP_WIPED, CAP_LEFT = 20, 40, 40, 30
 POINTS = 100
 
 
@@ -36,6 +38,7 @@ class Measures:
         retention: share of its history that a turn still had, in the mean.
         bad: share of the sessions that were killed, aged out, crashed, exhausted or refused.
         queued: turns that still waited at the end.
+        spared: share of the history that a cut leaves, in the mean; None where nothing was cut.
     """
 
     ooms: int
@@ -47,6 +50,7 @@ class Measures:
     retention: Exact
     bad: Exact
     queued: int
+    spared: Exact | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +160,8 @@ def _cap(measures: Measures) -> tuple[Fraction, str]:
         caps.append((Fraction(CAP_CRASHED), CRASHED))
     if measures.bad > MOST_BROKEN:
         caps.append((CAP_BROKEN * (1 - Fraction(measures.bad)), BROKEN))
+    if measures.spared is not None and measures.spared < LEAST_SPARED:
+        caps.append((Fraction(CAP_WIPED), WIPED))
     if measures.queued > MOST_QUEUED:
         caps.append((Fraction(CAP_LEFT), LEFT))
     return min(caps)
@@ -177,7 +183,7 @@ def losses(runs: Sequence[Scored]) -> list[Loss]:
         found[part.name] = part.points - sum(run.points[place] for run in runs) / Fraction(count)
     found["bad"] = sum((run.bad for run in runs), Fraction(0)) / count
     found["forgotten"] = sum((run.forgotten for run in runs), Fraction(0)) / count
-    for cap in (CRASHED, BROKEN, LEFT):
+    for cap in CAPS:
         found[cap] = sum((run.capped for run in runs if run.cap == cap), Fraction(0)) / count
     return sorted((Loss(what, lost) for what, lost in found.items() if lost), key=lambda loss: -loss.points)
 

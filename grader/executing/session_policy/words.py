@@ -17,6 +17,8 @@ WORDS: Mapping[str, str] = {
     "crashed": "- A run in which memory runs out earns 20 at most; that binds {runs} and costs {points} points.",
     "broken": "- A run in which over a quarter of the sessions end badly earns 40 at most, less their share; "
     "that binds {runs} and costs {points} points.",
+    "wiped": "- A run in which a cut leaves less than a quarter of the history, in the mean, earns 40 at most; "
+    "that binds {runs} and costs {points} points.",
     "left": "- A run with over 20 turns still queued at its end earns 30 at most; that binds {runs} and costs "
     "{points} points.",
     "nothing-lost": "Nothing cost any points.",
@@ -26,9 +28,11 @@ WORDS: Mapping[str, str] = {
     "most-forgotten": "What cost most: conversations that were forgotten, {points} points.",
     "most-crashed": "What cost most: the cap on runs in which memory runs out, {points} points.",
     "most-broken": "What cost most: the cap on runs in which sessions end badly, {points} points.",
+    "most-wiped": "What cost most: the cap on runs in which cuts leave next to nothing, {points} points.",
     "most-left": "What cost most: the cap on runs that end with a queue, {points} points.",
     "predictions": "The predictions earn {points} of {of}.",
     "prediction": "- {says}: {said} foretold, {measured} measured: {earned}",
+    "in-all": "In all {score} of 100: four fifths of what the policy earns, and what the predictions do.",
     "timeline": "Tokens in the cache by the age of their session, first run, 0 s to {end} (bars up to {most}; "
     "the budget is {budget}):",
     "row": "- {age} {row}",
