@@ -18,10 +18,11 @@ from hypothesis import strategies as st
 from grader.givens import shown
 from grader.sets import Sheet, files
 from grader.sets.formats.pdf import NoFont, _compiler, expression, mathematics
+from grader.sets.formulas import WORDS
 from grader.solution import answer, lines
 from spec.index import laws
 from spec.quantities import quantities
-from tests.grader.every_family import NAME, TITLE, exercises, hidden, sheet
+from tests.grader.every_family import NAME, TITLE, exercises, first_of_each, hidden, sheet
 
 
 def pdf(kind: str, of: Sheet) -> bytes:
@@ -183,9 +184,11 @@ def test_a_text_comes_out_as_it_went_in(text: str) -> None:
 @pytest.mark.law
 def test_every_law_and_letter_is_set() -> None:
     formulas = [law.latex() for law in laws().values()] + [q.tex for q in quantities().values()]
-    formulas += [line.latex for e in exercises() for part in e.parts for line in lines(e, part) if line.latex]
+    formulas += [line.latex for e in first_of_each() for part in e.parts for line in lines(e, part) if line.latex]
     found = compiled("\n\n".join(mathematics(formula) for formula in formulas))
-    assert not re.search(r"[\\{}$]", found)
+    assert not re.search(r"[\\{}]", found)
+    words = [word for formula in formulas for _, word in WORDS.findall(formula)]
+    assert found.count("$") == "".join(words).count("$")  # as in `$/h`, and nowhere else
     for formula in formulas:
         for number in re.findall(r"\d+(?:\{,\}\d{3})*(?:\.\d+)?", formula):
             assert number.replace("{,}", ",") in found
