@@ -129,7 +129,7 @@ def reason(found: Infeasible) -> str:
         return f"This needs {condition}; {'the two are equal' if not found.deficit else f'that is missed{short}'}."
     if found.why == "broken":
         missed = f"; the limit is missed{short} at best" if short else ""
-        return f"No value satisfies this: {law.says.rstrip('.').lower()}{missed}."
+        return f"No value satisfies this: {law.says[:1].lower()}{law.says[1:].rstrip('.')}{missed}."
     if found.why == "not-whole":
         return "The value would be no whole number."
     return "No value is the largest: every one satisfies the conditions."

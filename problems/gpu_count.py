@@ -83,4 +83,5 @@ family = Family(
     section="sizing",
     infeasible=True,
     keep=worth_asking,
+    revision=2,
 )

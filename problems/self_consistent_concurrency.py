@@ -104,11 +104,17 @@ def right_mean(v: Values) -> Fraction | None:
     return found if found is not None and found <= v["slots"] else None
 
 
+def busy_beyond(load: Fraction) -> str:
+    """Say that prefills leave no time for decode."""
+    share = "all the time" if load == 1 else f"{shown(load, '1')} times the time"
+    return f"Prefills alone would take {share} there is."
+
+
 def fate(v: Values) -> str:
     """Say what becomes of a load that is too high."""
     load, found = v["arrival_rate"] * v["prefill_time"], agreed(v)
     if load >= 1:
-        return f"Prefills alone would take {shown(load, '1')} times the time there is."
+        return busy_beyond(load)
     if found is None:
         return f"Each sequence in service would cause {shown(runaway(v), '1')} further ones: the number has no end."
     return f"They agree at {shown(found, 'sequence')} only, and the cache holds {v['slots']}."
@@ -317,7 +323,7 @@ def in_a_number(v: Values) -> Fraction | None:
 def why_no_share(v: Values) -> str:
     """Say why no share of the bandwidth is enough."""
     if busy(v) >= 1:
-        return f"Prefills alone would take {shown(busy(v), '1')} times the time there is."
+        return busy_beyond(busy(v))
     found = needed(v, v["slots"], busy(v))
     if found is None:
         return "Prefills alone would fill the cache."
@@ -395,5 +401,5 @@ family = CaseFamily(
     infeasible=True,
     objective="littles-law",
     section="sizing",
-    revision=2,
+    revision=3,
 )
