@@ -192,6 +192,8 @@ def test_every_example_of_every_help_runs(line: str, file: str, tmp_path: Path) 
         (tmp_path / "week-1.toml").write_text(file, encoding="utf-8")
     if "config.json" in line:
         shutil.copy(CONFIGS / "Qwen--Qwen3-8B_config.json", tmp_path / "config.json")
+    if "problems/" in line:
+        (tmp_path / "problems").symlink_to(Path(__file__).parents[2] / "problems")
     path = f"{GRADE.parent}{os.pathsep}{os.environ['PATH']}"
     command = [BASH, "-c", line] if "|" in line else [str(GRADE), *shlex.split(line)[1:]]
     done = subprocess.run(
