@@ -76,6 +76,9 @@ def pairs(exercise: Exercise, part: Part, stream: Stream) -> Iterator[Typed]:
         value = search.value(pair)
         if value is None or value <= 0 or value in alone:
             continue
+        key = Fraction(part.key)
+        if abs(Fraction(value) / factor - key) <= reach(key, part.tolerance, 1):
+            continue  # they undo each other, and the answer is right
         text = written(part, Fraction(value) / factor)
         short = part.kind == "count" and len(text) < ENOUGH
         yield Typed("two slips, small count" if short else "two slips", text, frozenset(fault.slug for fault in pair))
