@@ -77,7 +77,7 @@ def pairs(exercise: Exercise, part: Part, stream: Stream) -> Iterator[Typed]:
         if value is None or value <= 0 or value in alone:
             continue
         key = Fraction(part.key)
-        if abs(Fraction(value) / factor - key) <= reach(key, part.tolerance, 1):
+        if abs(Fraction(value) / factor - key) <= reach(key, part.tolerance):
             continue  # they undo each other, and the answer is right
         text = written(part, Fraction(value) / factor)
         short = part.kind == "count" and len(text) < ENOUGH
