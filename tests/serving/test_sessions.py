@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Hashable, Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,7 +17,7 @@ from hypothesis import strategies as st
 from spec.serving.engine import Engine
 from spec.serving.request import NANOSECONDS, Job, State
 from spec.serving.session_desk import Desk
-from spec.serving.session_measures import BAD, jain
+from spec.serving.session_measures import jain
 from spec.serving.session_policy import (
     Book,
     Context,
@@ -35,8 +32,8 @@ from spec.serving.session_policy import (
 from spec.serving.session_state import End, Session, Work
 from spec.serving.session_workload import Circumstances, scripts
 from spec.serving.sessions import machine, opened, play
-from tests.serving.frozen_sessions import HURRIED, POLICIES, digests
-from tests.serving.policies import policies, samples
+from tests.serving.frozen_sessions import POLICIES
+from tests.serving.policies import policies
 
 pytestmark = pytest.mark.law
 SOME = settings(max_examples=300 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 25)
@@ -442,46 +439,3 @@ def test_jains_index_lies_between_one_of_all_and_one(values: list[int]) -> None:
     assert Fraction(1, len(values)) <= jain(values) <= 1
     assert jain([7] * len(values)) == 1
     assert jain([*[0] * len(values), 1]) == Fraction(1, len(values) + 1)
-
-
-def test_what_users_say_does_not_depend_on_the_policy_or_the_machine() -> None:
-    one, other = (scripts(around, 5) for around in (HURRIED, replace(HURRIED, model="llama-2-7b", window=4096)))
-    assert [(each.arrival, list(each.turns)) for each in one] == [(each.arrival, list(each.turns)) for each in other]
-
-
-# The same in Python 3.11, 3.12 and 3.13. A change of these is a change of what the simulator does: say so.
-FROZEN = {
-    "drop": "91d84634bb6c1889",
-    "host": "10628657dbc7556f",
-    "crash": "67909dbc4cdaf543",
-    "ahead": "34e2c4f9c67d9895",
-    "kill": "0239362e8802dc4b",
-}
-
-
-def test_runs_end_as_they_always_have() -> None:
-    assert dict(digests()) == FROZEN
-
-
-def test_another_process_with_another_hash_seed_ends_the_same() -> None:
-    program = Path(__file__).with_name("frozen_sessions.py")
-    env = {**os.environ, "PYTHONHASHSEED": "77"}
-    told = subprocess.run([sys.executable, program], env=env, check=True, capture_output=True, text=True).stdout
-    assert told.splitlines() == [": ".join(pair) for pair in FROZEN.items()]
-
-
-@pytest.mark.reality
-def test_the_samples_fail_and_succeed_as_they_did_elsewhere() -> None:
-    """One seed of the samples that fail, each in its own way, and of the one that does not."""
-    played = {name: play(samples()[name][0], Circumstances(), 1) for name in ("S2", "S3", "S4", "S6", "X2", "X4")}
-    assert [name for name, one in played.items() if one.ooms] == ["X2"]
-    assert [name for name, one in played.items() if one.bad > Fraction(1, 4)] == ["S2", "X2"]
-    assert [name for name, one in played.items() if one.queued_at_end > 20] == ["S3"]
-    assert [name for name, one in played.items() if one.retention < Fraction(1, 2)] == ["X4"]
-    assert [name for name, one in played.items() if one.recompute > Fraction(1, 4)] == ["S4"]
-    for name, one in played.items():
-        expected = samples()[name][1]
-        assert abs(one.retention - expected["retention"]) < Fraction(1, 10)
-        assert abs(one.bad - expected["bad"]) < Fraction(1, 10)
-        assert asdict(one)["ends"][End.OPEN] > 0
-        assert set(one.ends) == set(End) > set(BAD)
