@@ -7,6 +7,7 @@ from fractions import Fraction
 from grader.case import CaseAsk, CaseFamily, Explained, Run
 from grader.executing.session_policy import rules
 from grader.executing.session_policy.running import setting
+from grader.exercise import Given
 from spec.catalog import gpu, model
 from spec.serving.session_workload import Circumstances
 from spec.serving.sessions import BLOCK, Machine, machine
@@ -244,9 +245,10 @@ family: CaseFamily[Case] = CaseFamily(
     draw=draw,
     statement=statement,
     ways=((policy,),),
+    givens=lambda c: (Given("host_memory", "M_h", str(c.place.host), "GB", "memory of the host for caches"),),
     objective="session-policy",
     section="exercises",
-    revision=5,
+    revision=6,
     rubric=(
         "Does the page name the problem: more open sessions than the cache holds, each of which outgrows the window?",
         "Does it do the arithmetic of the budget: tokens of a session, windows that fit, sessions at once?",
