@@ -33,7 +33,7 @@ class Engine:
         follow: called with each request that is done and the nanosecond, rounded up; returns what comes after it,
             such as the next turn of a conversation.
         bulk: take many iterations at once.
-        admission: builds what lets requests in, from a cache and the rules of the server.
+        admission: builds what lets requests in, from a cache and the rules of the server, if not `Admission`.
 
     Attributes:
         now, tally: the tick, and what was counted so far.
@@ -52,12 +52,12 @@ class Engine:
         *,
         follow: Follow | None = None,
         bulk: bool = True,
-        admission: Admit = Admission,
+        admission: Admit | None = None,
     ) -> None:
         self.server, self.timing = server, server.timing
         self.scale = server.timing.ticks_per_second // NANOSECONDS
         self.cache = CacheManager(server.blocks, server.block_size)
-        self.admission = admission(self.cache, server.rules)
+        self.admission = (admission or Admission)(self.cache, server.rules)
         self.admission.scale = self.scale
         self.gate = server.scheduler.gate()
         self.now, self.tally = 0, Tally()

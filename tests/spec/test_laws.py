@@ -20,6 +20,7 @@ from spec.quantities import quantities
 from tests.spec.strategies import BOUNDS, FEWER, IDENTITIES, LAWS, evaluated, inputs, values
 
 pytestmark = pytest.mark.law
+SEARCH = settings(max_examples=2000, phases=[Phase.generate])  # some slips differ in a corner only
 
 SLIPS = [(law, slip) for law in LAWS for slip in law.slips]
 SECTIONS = {"attention", "activation-memory", "batching", "kv-cache", "memory-budgeting", "model-weights",
@@ -63,7 +64,7 @@ def test_a_slip_is_wrong_somewhere_and_says_what_went_wrong(law: Law, slip: Slip
         return rooms[0] != rooms[1] and slip.applies(drawn)
 
     said = [] if slip.unless is None else [slip.unless]
-    find(values(law, also=(wrong.left, wrong.right, *said)), differs, settings=settings(phases=[Phase.generate]))
+    find(values(law, also=(wrong.left, wrong.right, *said)), differs, settings=SEARCH)
 
 
 EXCUSED = [(law, slip) for law, slip in SLIPS if slip.unless is not None]

@@ -69,7 +69,7 @@ def test_every_law_does_move_with_each_symbol(law: Law, name: str) -> None:
         other = {**pair[0], name: pair[1]}
         return conditions_hold(law, other) and value_of(law, pair[0]) != value_of(law, other)
 
-    find(points, moves, settings=settings(phases=[Phase.generate]))
+    find(points, moves, settings=settings(max_examples=2000, phases=[Phase.generate]))
 
 
 @pytest.mark.parametrize(("law", "name"), BOTH_WAYS, ids=named(BOTH_WAYS))
