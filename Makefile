@@ -29,10 +29,10 @@ lint: .venv/.test ## Check style, layout and types
 
 # What starts commands or writes files is left out: more of the same examples would take hours and show nothing new.
 DEEP := tests/spec tests/serving tests/problems tests/conformance tests/reality \
-    tests/grader/test_reading_*.py tests/grader/test_judging*.py
+    tests/grader/test_reading_*.py tests/grader/test_judging*.py tests/meta/test_kills.py
 
 deep: .venv/.test ## Run each sentence on 10,000 examples, all else on three times as many, families on 2,000 seeds (long)
-	@HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest --numprocesses auto --dist worksteal -m "not meta" $(DEEP)
+	@HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest --numprocesses auto --dist worksteal $(DEEP)
 
 coverage: .venv/.test ## List the lines that no test reaches
 	@HYPOTHESIS_PROFILE=ci $(BIN)/coverage run -m pytest --quiet

@@ -24,3 +24,8 @@ def _own_data_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
         patch.delenv("GRADE_STUDENT", raising=False)
         patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
         yield
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the longest tests, so that no core waits for one of them at the end."""
+    items.sort(key=lambda item: "test_kills" not in item.nodeid)
