@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping
+from fractions import Fraction
 
 from grader.exercise import Part
 from grader.judging import CORRECT, INVALID, PARTIAL, Finding, Judgement
 
 WINDOW = 60
+ONE_IN = 50
+CHANCE = "So small a count may also agree by chance."
 SHORT, LONG = 200, 2000
 
 COMPLAINTS: Mapping[str, str] = {
@@ -194,12 +197,26 @@ def message(judgement: Judgement, part: Part) -> str:
         lines += (f"- {sentence}" for sentence in sentences)
     else:
         lines += sentences
+    if sentences and may_be_chance(part):
+        lines.append(CHANCE)
     lines += (
         sentence(finding, part)
         for finding in judgement.findings
         if not judgement.diagnoses or finding.code in _EVEN_WITH_SLIP
     )
     return "\n".join(line for line in lines if line)
+
+
+def may_be_chance(part: Part) -> bool:
+    """Say whether a wrong count easily meets a slip: more than one in fifty of those within ten times the key do.
+
+    A count of a dozen has few wrong values, and its slips take many of them.
+    """
+    if part.kind != "count" or part.key is None or Fraction(part.key) <= 0:
+        return False
+    key = Fraction(part.key)
+    values = {Fraction(slip.value) for slip in part.slips if slip.value is not None}
+    return ONE_IN * sum(key / 10 <= value <= key * 10 for value in values) > key * 10 - key / 10
 
 
 def sentence(finding: Finding, part: Part | None = None) -> str:

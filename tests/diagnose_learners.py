@@ -22,6 +22,7 @@ from grader.amounts import digits, significant
 from grader.diagnosing.fault import Fault
 from grader.exercise import Exercise, Part, exact
 from grader.families import family, slugs
+from grader.feedback import may_be_chance
 from grader.judging import CORRECT, Judgement, judge
 from grader.judging.compound import TOGETHER, _search, explained
 from grader.posing import NUMERIC, reach
@@ -90,8 +91,7 @@ def chance(part: Part, stream: Stream) -> Iterator[Typed]:
     for _ in range(RANDOM):
         value = key * _factor(stream)
         if value and abs(value - key) > reach(key, part.tolerance, 1):
-            small = part.kind == "count" and key < 10**ENOUGH
-            yield Typed("random, small count" if small else "random", written(part, value))
+            yield Typed("random, said to be chance" if may_be_chance(part) else "random", written(part, value))
     text = written(part, key)
     for i in range(len(text) - 1):
         swapped = text[:i] + text[i + 1] + text[i] + text[i + 2 :]
@@ -175,10 +175,10 @@ OUTCOMES = (
 def main(arguments: list[str]) -> int:
     """Print the table; 1 if a verdict was wrong."""
     found = table(int(arguments[0]) if arguments else 20)
-    print(f"{'learner':24}{'answers':>8}  " + "  ".join(OUTCOMES))
+    print(f"{'learner':26}{'answers':>8}  " + "  ".join(OUTCOMES))
     for kind, counts in sorted(found.items()):
         shares = "  ".join(f"{100 * counts[o] / counts.total():.1f} %".rjust(len(o)) for o in OUTCOMES)
-        print(f"{kind:24}{counts.total():>8}  {shares}")
+        print(f"{kind:26}{counts.total():>8}  {shares}")
     return int(any(counts["WRONG VERDICT"] for counts in found.values()))
 
 

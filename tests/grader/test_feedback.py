@@ -13,7 +13,7 @@ import pytest
 
 import grader
 from grader.exercise import Part, SlipValue, Tolerance
-from grader.feedback import COMPLAINTS, FINDINGS, message, visible, width
+from grader.feedback import CHANCE, COMPLAINTS, FINDINGS, message, visible, width
 from grader.judging import Judgement, judge
 
 FOLDER = Path(grader.__file__).parent
@@ -127,3 +127,12 @@ def test_a_caret_is_as_wide_as_what_stands_before_it() -> None:
 
 def test_an_empty_judgement_still_says_its_verdict() -> None:
     assert message(Judgement("incorrect", Fraction(0)), PART) == "Not correct."
+
+
+@pytest.mark.parametrize(("key", "cautions"), [("14", 1), ("40", 1), ("5000", 0)])
+def test_a_slip_of_a_small_count_is_named_with_a_caution(key: str, cautions: int) -> None:
+    slips = tuple(SlipValue(f"slip-{n}", f"Slip {n}.", str(int(key) + n)) for n in range(1, 12))
+    part = Part("a", "gpus", "How many?", "count", key, "GPU", unit_in_question=True, slips=slips)
+    assert message(judge(part, str(int(key) + 3)), part).count(CHANCE) == cautions
+    assert CHANCE not in message(judge(part, key), part)
+    assert CHANCE not in message(judge(part, "none"), part)
