@@ -110,6 +110,7 @@ COMPLAINTS: Mapping[str, str] = {
 FINDINGS: Mapping[str, str] = {
     "no-value": "No such value exists. {reason}",
     "value-exists": "There is such a value.",
+    "one-exists": "There is one.",
     "wrong-dimension": "This measures {got}; the question asks for {wanted}.",
     "foreign-unit": "{text} is a unit of another field; the question asks for {wanted}.",
     "other-count": "This counts {text}s; the question asks for {wanted}.",

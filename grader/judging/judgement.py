@@ -60,7 +60,8 @@ def without_value(part: Part, typed: str) -> Judgement:
     if part.key is None or (part.zero_is_none and part.key == "0"):
         return Judgement(CORRECT, FULL, "none", typed=typed)
     diagnoses = tuple(Diagnosis(s.slip, s.sentence) for s in part.slips if s.value is None)
-    return Judgement(INCORRECT, ZERO, "none", diagnoses, (Finding("value-exists"),), typed)
+    code = "value-exists" if part.kind in {"count", "number", "quantity"} else "one-exists"
+    return Judgement(INCORRECT, ZERO, "none", diagnoses, (Finding(code),), typed)
 
 
 def value_given(

@@ -160,7 +160,7 @@ def test_what_is_no_property_uses_up_no_attempt(text: str, why: str) -> None:
 
 @pytest.mark.law
 def test_words_for_no_value_are_an_answer() -> None:
-    assert (judged("none").verdict, codes(judged("none"))) == ("incorrect", ["value-exists"])
+    assert (judged("none").verdict, codes(judged("none"))) == ("incorrect", ["one-exists"])
 
 
 def test_a_record_without_functions_is_refused() -> None:
