@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Generic, TypeVar
 
-from grader.exercise import EXACT, Exercise, Explained, Given, Part, Run, SlipValue, Tolerance, exact
+from grader.exercise import EXACT, NUMERIC, Exercise, Explained, Given, Part, Run, SlipValue, Tolerance, exact
 from grader.judging.ranking import tau
-from grader.posing import ATTEMPTS, NUMERIC, Rejected, Undrawable, reach, with_other_answers, without_answer
+from grader.posing import ATTEMPTS, Rejected, Undrawable, reach, with_other_answers, without_answer
 from grader.reading.ranking import ranking_of
 from grader.wording import convention_of
 from spec.solving import Exact

@@ -16,11 +16,11 @@ from hashlib import sha256
 from statistics import median_low
 
 from grader.directions import directions
-from grader.exercise import Exercise, Part
+from grader.exercise import NUMERIC, Exercise, Part
 from grader.families import CERTIFICATES as FOLDER
 from grader.families import MISTAKE, Poses, family, mistakes_in, slugs
 from grader.family import Family
-from grader.posing import NUMERIC, Rejected, Undrawable
+from grader.posing import Rejected, Undrawable
 
 WHOLE_GRID = 20_000  # points: a larger grid is sampled
 SAMPLE = 15_000

@@ -16,6 +16,7 @@ KINDS = (
     *("count", "number", "quantity", "expression", "choice", "choices", "sequence", "ranking"),
     *("counterexample", "mistake", "invariant", "policy"),
 )
+NUMERIC = frozenset({"count", "number", "quantity"})
 
 
 @dataclass(frozen=True, slots=True)

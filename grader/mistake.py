@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from grader import givens
 from grader.amounts import legible, natural, spoken
 from grader.exercise import EXACT, Exercise, Explained, Part, Step, Tolerance, WorkedLine, exact
 from grader.family import Family
-from grader.menu import quantities_by_name
 from grader.paths import Values, taken
 from grader.posing import ATTEMPTS, Rejected, Undrawable, reach
 from grader.solution import derived, formula_text, line_text
@@ -118,7 +118,7 @@ class MistakeFamily:
 
 def plants(exercise: Exercise, part: Part) -> Iterator[Plant]:
     """Give every mistake that can be planted in the solution of a part that has an answer."""
-    known = _given(exercise, part)
+    known = givens.values(exercise, part)
     before: list[Exact] = []
     for at, step in enumerate(part.steps):
         law = laws()[step.law]
@@ -133,15 +133,6 @@ def plants(exercise: Exercise, part: Part) -> Iterator[Plant]:
             return  # the count that follows from what is printed is another one than that of the exact values
         known[step.gives] = right
         before.append(right)
-
-
-def _given(exercise: Exercise, part: Part) -> Values:
-    """Return the givens in the units of their quantities."""
-    known = quantities_by_name()
-    return {
-        given.name: whole(Fraction(given.value) * unit(given.unit).factor / known[given.name].unit.factor)
-        for given in (*exercise.givens, *part.givens)
-    }
 
 
 def _number(step: Step) -> Exact:

@@ -12,7 +12,7 @@ from math import gcd
 
 from grader.amounts import SILENT, Amount, of_quantity
 from grader.directions import Direction, Question, directions
-from grader.exercise import Exercise, Given, Part, SlipValue, Step, Tolerance, exact
+from grader.exercise import NUMERIC, Exercise, Given, Part, SlipValue, Step, Tolerance, exact
 from grader.family import Ask, Family
 from grader.following import follows
 from grader.menu import Draw, quantities_by_name
@@ -28,7 +28,6 @@ ATTEMPTS = 5000  # draws before a seed is given up; the certificates show that a
 BLOCK, NONE_IN_A_BLOCK = 100, 17  # of so many seeds in a row so many have no answer, where a family has such cases
 SEPARATION = 2  # a slip stays at least this many tolerances away from the key
 EDGE = Fraction(1, 10**9)  # a number this close to a whole one, in relation, may be rounded to the wrong side by floats
-NUMERIC = frozenset({"count", "number", "quantity"})
 FIGURES_OF_A_GIVEN = 7  # a given that is computed must be exact within so many figures
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from grader.amounts import natural, rounded, spoken
-from grader.exercise import Exercise, Part, Step
+from grader.exercise import NUMERIC, Exercise, Part, Step
 from spec import printing
 from spec.index import laws
 from spec.laws import Law
@@ -41,7 +41,7 @@ def answer(part: Part) -> str:
 
 def about(part: Part) -> str:
     """Return the key to a few figures where it is no decimal number: `about 78.5246 ms`; empty where it is one."""
-    if part.key is None or part.kind not in {"count", "number", "quantity"} or "/" not in part.key:
+    if part.key is None or part.kind not in NUMERIC or "/" not in part.key:
         return ""
     return f"about {natural(Fraction(part.key), part.unit or '1')}"
 

@@ -20,12 +20,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from grader.amounts import digits, significant
 from grader.diagnosing.fault import Fault
-from grader.exercise import Exercise, Part, exact
+from grader.exercise import NUMERIC, Exercise, Part, exact
 from grader.families import family, slugs
 from grader.feedback import may_be_chance
 from grader.judging import CORRECT, Judgement, judge
 from grader.judging.compound import TOGETHER, _search, explained
-from grader.posing import NUMERIC, reach
+from grader.posing import reach
 from spec.stream import Stream
 from spec.units import TABLE, unit
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from grader.exercise import Part
+from grader.exercise import NUMERIC, Part
 from grader.judging.judgement import (
     CORRECT,
     INCORRECT,
@@ -48,7 +48,7 @@ def judge(part: Part, text: str) -> Judgement:
 @cache
 def _judge_of(kind: str) -> Callable[[Part, str], Judgement]:
     """Return the judge of a kind of answer; those of other kinds than numbers are loaded when first needed."""
-    if kind in {"count", "number", "quantity"}:
+    if kind in NUMERIC:
         return judge_number
     if kind in {"choice", "choices", "sequence"}:
         from grader.judging import labels

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import islice, product
 
-from grader.exercise import Exercise, Part
+from grader.exercise import NUMERIC, Exercise, Part
 from grader.judging import INCORRECT, INVALID, PARTIAL, Finding, Judgement, judge
 from grader.judging.judgement import HALF
 from grader.judging.numbers import nearness_of
@@ -64,7 +64,7 @@ def judge_after(exercise: Exercise, part: Part, text: str, before: Before) -> Ju
 
 def _given(part: Part, judged: Judgement) -> bool:
     """Say whether the answer is a number in the unit of the part, or that there is none."""
-    return judged.value is not None or (judged.reading == "none" and part.kind in {"count", "number", "quantity"})
+    return judged.value is not None or (judged.reading == "none" and part.kind in NUMERIC)
 
 
 def _carried(earlier: _Earlier, wrong: Sequence[str]) -> Finding:

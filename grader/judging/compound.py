@@ -85,6 +85,7 @@ def _searches(exercise: Exercise, part: Part) -> Iterator[tuple[Search, Exact]]:
 def _search(exercise: Exercise, part: Part) -> tuple[Search, Exact]:
     """Return the search among the slips of an exercise."""
     from grader.diagnosing.search import Search
+    from grader.givens import values
     from grader.menu import quantities_by_name
     from spec.chain import Link
     from spec.index import laws
@@ -92,16 +93,11 @@ def _search(exercise: Exercise, part: Part) -> tuple[Search, Exact]:
     from spec.units import unit
 
     known = quantities_by_name()
-    givens = (*exercise.givens, *part.givens)
-    values = {
-        given.name: whole(Fraction(given.value) * unit(given.unit).factor / known[given.name].unit.factor)
-        for given in givens
-    }
     done = [step for step in part.steps if step.gives]
     steps = [Link(laws()[step.law], step.gives) for step in done]
-    every = values | {step.gives: whole(Fraction(step.value or 0)) for step in done}
+    every = values(exercise, part) | {step.gives: whole(Fraction(step.value or 0)) for step in done}
     asked = part.unit or known[part.asks].unit.name
-    single = list(_faults(steps, every, {given.name: given.unit for given in givens}, asked))
+    single = list(_faults(steps, every, {given.name: given.unit for given in (*exercise.givens, *part.givens)}, asked))
     return Search(part.asks, steps, every, single), whole(unit(asked).factor / known[part.asks].unit.factor)
 
 

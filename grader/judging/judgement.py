@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from grader.exercise import Part
+from grader.exercise import NUMERIC, Part
 from grader.reading.number import Number
 from grader.reading.text import Plain, Unreadable
 
@@ -60,7 +60,7 @@ def without_value(part: Part, typed: str) -> Judgement:
     if part.key is None or (part.zero_is_none and part.key == "0"):
         return Judgement(CORRECT, FULL, "none", typed=typed)
     diagnoses = tuple(Diagnosis(s.slip, s.sentence) for s in part.slips if s.value is None)
-    code = "value-exists" if part.kind in {"count", "number", "quantity"} else "one-exists"
+    code = "value-exists" if part.kind in NUMERIC else "one-exists"
     return Judgement(INCORRECT, ZERO, "none", diagnoses, (Finding(code),), typed)
 
 

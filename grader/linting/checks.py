@@ -13,11 +13,11 @@ from typing import Any
 from grader.amounts import digits, spoken
 from grader.case import LEAST, CaseFamily
 from grader.certify import order
-from grader.exercise import Exercise, Part
+from grader.exercise import NUMERIC, Exercise, Part
 from grader.families import Poses
 from grader.family import Family
 from grader.linting.lack import Lack
-from grader.posing import NUMERIC, Rejected, Undrawable
+from grader.posing import Rejected, Undrawable
 
 SEEDS = 120
 POINTS = 400  # whose rejections are counted

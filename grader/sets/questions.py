@@ -10,10 +10,10 @@ from fractions import Fraction
 from typing import Any
 
 from grader.amounts import spoken
-from grader.exercise import Exercise, Part
+from grader.exercise import NUMERIC, Exercise, Part
 from grader.judging import CORRECT, judge
 from grader.reading.choice import labels_of
-from grader.sets.ranges import NUMERIC, Range, plain, ranges
+from grader.sets.ranges import Range, plain, ranges
 from grader.sets.sheets import Entry, Sheet
 from grader.sets.showing import EXAMPLES
 from grader.solution import about, answer

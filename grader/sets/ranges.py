@@ -12,12 +12,11 @@ from fractions import Fraction
 from itertools import pairwise
 
 from grader.amounts import significant
-from grader.exercise import Part, Tolerance, exact
+from grader.exercise import NUMERIC, Part, Tolerance, exact
 from grader.reading.nearness import Nearness, both_rounded, leading
 from spec.units import unit
 
 NONE = Fraction(-1)
-NUMERIC = frozenset({"count", "number", "quantity"})
 FIGURES = 20  # of a number without a finite decimal; a platform computes with 16
 VALUE_EXISTS = "There is such a value."
 

@@ -7,8 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from grader.amounts import natural
-from grader.exercise import Exercise, Part
-from grader.sets.ranges import NUMERIC
+from grader.exercise import NUMERIC, Exercise, Part
 from grader.solution import about
 
 EXAMPLES = frozenset({"counterexample", "invariant", "policy"})  # kinds whose key is one right answer of many

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from grader.amounts import digits
-from grader.exercise import Exercise
+from grader.exercise import NUMERIC, Exercise
 from grader.givens import shown
 
 LEAST_DIGITS = 5  # of a number that nobody takes for chance
@@ -28,11 +28,7 @@ class Numbers:
         texts = [exercise.statement, *(part.question for part in exercise.parts)]
         texts += [shown(given) for given in exercise.givens]
         texts += [shown(given) for part in exercise.parts for given in part.givens]
-        keys = [
-            digits(Fraction(part.key))
-            for part in exercise.parts
-            if part.key is not None and part.kind in {"count", "number", "quantity"}
-        ]
+        keys = [digits(Fraction(part.key)) for part in exercise.parts if part.key is not None and part.kind in NUMERIC]
         return cls(long_numbers(" ".join(texts)), long_numbers(" ".join(keys)))
 
     def tells(self, other: Numbers) -> bool:

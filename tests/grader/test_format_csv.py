@@ -13,10 +13,9 @@ from click.testing import CliRunner
 
 from grader.answers import Answer, read_answers
 from grader.cli.app import app
-from grader.exercise import Exercise, Part
+from grader.exercise import NUMERIC, Exercise, Part
 from grader.judging import CORRECT, judge
 from grader.sets import Entry, Item, Sheet, files, writer
-from grader.sets.ranges import NUMERIC
 from grader.solution import answer
 from grader.tables import Row, rows, unguarded
 from tests.grader.every_family import NAME, TITLE, exercises, sheet

@@ -14,14 +14,14 @@ from click.testing import CliRunner
 from lxml import etree
 
 from grader.cli.app import app
-from grader.exercise import Exercise, Part, exact
+from grader.exercise import NUMERIC, Exercise, Part, exact
 from grader.families import pose
 from grader.judging import CORRECT, judge
 from grader.sets import Folder, Secret, Student, hand_out, read_set, showing
 from grader.sets.formats.moodle import category, units, writer
 from grader.sets.handout import coded
 from grader.sets.questions import NONE_OF_THESE, right_answer, rule
-from grader.sets.ranges import NONE, NUMERIC, VALUE_EXISTS
+from grader.sets.ranges import NONE, VALUE_EXISTS
 from grader.solution import answer
 from spec.units import unit
 from tests.grader.every_family import first_of_each

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from lxml import etree
 
 from grader.cli.app import app
-from grader.exercise import Exercise, exact
+from grader.exercise import NUMERIC, Exercise, exact
 from grader.families import pose
 from grader.judging import CORRECT, judge
 from grader.reading.choice import labels_of
@@ -24,7 +24,7 @@ from grader.sets import Folder, Secret, Student, hand_out, read_set, showing
 from grader.sets.formats.qti import writer
 from grader.sets.handout import coded
 from grader.sets.questions import NONE_OF_THESE, right_answer
-from grader.sets.ranges import NONE, NUMERIC, VALUE_EXISTS
+from grader.sets.ranges import NONE, VALUE_EXISTS
 from grader.solution import answer
 from tests.grader.platforms import MARKUP, TABLES, Text, drawn, paragraphs, sheet
 

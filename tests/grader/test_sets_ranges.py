@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.exercise import Exercise, Part, SlipValue, Tolerance, exact
+from grader.exercise import NUMERIC, Exercise, Part, SlipValue, Tolerance, exact
 from grader.families import pose, slugs
 from grader.judging import CORRECT, judge
 from grader.posing import Undrawable
 from grader.sets.questions import convention, in_plural, pool, questions, right_answer
-from grader.sets.ranges import FIGURES, NONE, NUMERIC, VALUE_EXISTS, Range, plain, ranges
+from grader.sets.ranges import FIGURES, NONE, VALUE_EXISTS, Range, plain, ranges
 from grader.sets.sheets import Entry, Sheet
 
 SEEDS = range(1, 4)

@@ -10,9 +10,9 @@ import pytest
 
 from grader.amounts import digits
 from grader.case import CaseAsk, CaseFamily, CaseSlip, Explained, written
-from grader.exercise import Exercise, Part
+from grader.exercise import NUMERIC, Exercise, Part
 from grader.families import family
-from grader.posing import BLOCK, NONE_IN_A_BLOCK, NUMERIC, Undrawable, reach
+from grader.posing import BLOCK, NONE_IN_A_BLOCK, Undrawable, reach
 from grader.reading.choice import labels_of
 from tests.problems.seeds import CASES, SEEDS, exercises
 

@@ -14,9 +14,8 @@ from fractions import Fraction
 
 from grader.amounts import natural
 from grader.answers.gradebook import printed
-from grader.exercise import Part
+from grader.exercise import NUMERIC, Part
 from grader.sets.formats import Files, Format
-from grader.sets.ranges import NUMERIC
 from grader.sets.sheets import Entry, Sheet
 from grader.solution import answer
 from grader.tables import guarded
