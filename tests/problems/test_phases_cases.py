@@ -11,7 +11,7 @@ import pytest
 from grader.case import CaseAsk
 from grader.exercise import Exercise
 from grader.menu import Draw, Menu
-from problems import batch_under_latency, batching_gain, bound_label, prefill_possible, ridge_prompt
+from problems import batch_under_latency, batching_gain, bound_label, latency_target, prefill_possible, ridge_prompt
 from tests.problems import plain
 from tests.problems.plain.phases import last, reads, traffic, work
 from tests.problems.seeds import exercises
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.law
 
 Values = Mapping[str, Any]
 Key = Callable[[Values], Any]
-SLUGS = ("batch-under-latency", "batching-gain", "bound-label", "prefill-possible", "ridge-prompt")
+SLUGS = ("batch-under-latency", "batching-gain", "bound-label", "latency-target", "prefill-possible", "ridge-prompt")
 
 
 def values(exercise: Exercise) -> dict[str, Any]:
@@ -53,6 +53,10 @@ def intensity(v: Values) -> Any:
 
 def need(v: Values) -> Any:
     return 2 * v["parameters"] * v["prefill_rate"] / v["compute"]
+
+
+def fast_enough(v: Values) -> bool:
+    return bool(v["output"] / v["decode_rate"] <= v["latency_target"])
 
 
 def total(v: Values, **instead: int) -> Any:
@@ -112,6 +116,10 @@ KEYS: dict[tuple[str, str], Key] = {
     ("batch-under-latency", "context"): lambda v: last(
         lambda context: total(v, context=context) <= v["latency_target"]
     ),
+    ("latency-target", "batch"): lambda v: v["slots"] if fast_enough(v) else None,
+    ("latency-target", "verdict"): lambda v: "met" if fast_enough(v) else "missed",
+    ("latency-target", "decode_rate"): lambda v: v["output"] / v["latency_target"],
+    ("latency-target", "output"): lambda v: int(v["latency_target"] * v["decode_rate"] // 1),
     ("batching-gain", "batching_gain"): gain,
     ("batching-gain", "latency_factor"): lambda v: v["batch"] / gain(v),
     ("batching-gain", "batching_limit"): lambda v: 1 + v["weights"] / (v["context"] * v["kv_bytes_per_token"]),
@@ -178,7 +186,30 @@ def point(**choices: Any) -> Draw:
     return Menu(**choices).at(0)
 
 
-EXAMPLES: list[tuple[CaseAsk[Draw], Draw, str, dict[str, str]]] = [
+EXERCISE_3: dict[str, Any] = {"output": (100,), "decode_rate": (50,), "latency_target": ("500 ms",), "slots": (32,)}
+EXAMPLES: list[tuple[CaseAsk[Draw], Draw, str | None, dict[str, str]]] = [
+    (
+        # The chapter's third exercise as it is printed.
+        latency_target.batch,
+        point(**EXERCISE_3),
+        None,
+        {
+            "tokens-in-time": "25",
+            "seconds-per-request": "2",
+            "product-over-target": "10",
+            "times-the-target": "1",
+            "tokens-over-milliseconds": "0.2",
+            "rate-times-tokens": "5000",
+            "slots-anyway": "32",
+        },
+    ),
+    (
+        latency_target.rate,
+        point(**EXERCISE_3),
+        "200",
+        {"latency-target-in-s": "0.2", "rate-of-all": "6400", "ratio-inverted": "0.005", "product": "50"},
+    ),
+    (latency_target.tokens, point(**EXERCISE_3), "25", {"rate-shared-by-slots": "0", "tokens-of-all": "800"}),
     (
         # A 7B said to be prefilled at 50,000 tokens/s on an A100.
         prefill_possible.share,
@@ -262,13 +293,14 @@ EXAMPLES: list[tuple[CaseAsk[Draw], Draw, str, dict[str, str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("ask", "case", "key", "slips"), EXAMPLES, ids=[row[0].asks for row in EXAMPLES])
+@pytest.mark.parametrize(("ask", "case", "key", "slips"), EXAMPLES, ids=[f"{row[0].asks}-{n}" for n, row in enumerate(EXAMPLES)])
 def test_every_misconception_leads_where_it_was_measured(
-    ask: CaseAsk[Draw], case: Draw, key: str, slips: dict[str, str]
+    ask: CaseAsk[Draw], case: Draw, key: str | None, slips: dict[str, str]
 ) -> None:
     def said(found: Any) -> str | None:
         return None if found is None else str(Fraction(found))
 
-    assert agrees(said(ask.key(case)), key)
+    found_key = said(ask.key(case))
+    assert found_key is None if key is None else agrees(found_key, key)
     found = {slip.slug: said(slip.value(case)) for slip in ask.slips}
     assert {name: found.get(name) for name, value in slips.items() if not agrees(found.get(name), value)} == {}

@@ -86,28 +86,6 @@ EXAMPLES: list[Example] = [
         },
     ),
     (
-        "latency-target",
-        "batch",
-        {"output": (100,), "decode_rate": (50,), "latency_target": ("500 ms",), "slots": (32,)},
-        None,
-        {
-            "tokens-in-time": "25",
-            "seconds-per-request": "2",
-            "product-over-target": "10",
-            "times-the-target": "1",
-            "tokens-over-milliseconds": "0.2",
-            "rate-times-tokens": "5000",
-            "slots-anyway": "32",
-        },
-    ),
-    (
-        "latency-target",
-        "decode_rate",
-        {"output": (100,), "decode_rate": (50,), "latency_target": ("500 ms",), "slots": (32,)},
-        "200",
-        {"latency-target-in-s": "0.2"},
-    ),
-    (
         "littles-law",
         "mean_concurrency",
         {"arrival_rate": ("100 request/min",), **LOAD},
