@@ -293,7 +293,9 @@ EXAMPLES: list[tuple[CaseAsk[Draw], Draw, str | None, dict[str, str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("ask", "case", "key", "slips"), EXAMPLES, ids=[f"{row[0].asks}-{n}" for n, row in enumerate(EXAMPLES)])
+@pytest.mark.parametrize(
+    ("ask", "case", "key", "slips"), EXAMPLES, ids=[f"{row[0].asks}-{n}" for n, row in enumerate(EXAMPLES)]
+)
 def test_every_misconception_leads_where_it_was_measured(
     ask: CaseAsk[Draw], case: Draw, key: str | None, slips: dict[str, str]
 ) -> None:
