@@ -1,29 +1,40 @@
-"""Who is let in when each request reserves all that it may use, and what it takes to let more in (F27)."""
+"""Who is let in when each request reserves all that it may use, what that takes, and whether less is safe (F27)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from grader.amounts import digits
-from grader.case import CaseAsk, CaseFamily, CaseSlip, Explained, told_apart
+from grader.case import Answer, CaseAsk, CaseFamily, CaseSlip, Explained, Given, told_apart
 from spec.serving.admission import Admission, Reserve, Rules
 from spec.serving.cache import CacheManager
 from spec.serving.request import Job, Request
 from spec.stream import Stream
 
-NAMES = "abcdefgh"
-FEWEST = 4  # requests
+NAMES = "abcdefghijklmnopqrst"
+FEWEST, SHORT = 3, 8  # requests, and how many there are at most in most draws
 WINDOWS = (2048, 4096, 8192)
-EXACT_FIT = 3  # in one of so many draws the last one fits exactly
+ONE_IN = 3  # of so many draws one has a request over the window, and one a last request that fits exactly
+WHOLE = "its prompt and its max_tokens"
+PROMPT = "its prompt alone"
+MEAN = "its prompt and the mean output so far"
+FORETOLD = "its prompt and its output (which a predictor foretells, rightly this time)"
+OUTPUT = "its max_tokens alone"
+RULES = (WHOLE, WHOLE, WHOLE, PROMPT, MEAN, MEAN, MEAN, FORETOLD, FORETOLD, OUTPUT)  # what a request reserves
+SAFE, UNSAFE = "safe", "unsafe"
+
+Tokens = tuple[int, int, int]  # of a request: of its prompt, at most of its output, and of the output that comes
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """Requests as (prompt, most output tokens, output tokens that come), the budget and the window, all in tokens."""
+    """Requests, the budget, the window and the mean output so far, all in tokens, and what else might be reserved."""
 
-    requests: tuple[tuple[int, int, int], ...]
+    requests: tuple[Tokens, ...]
     budget: int
     window: int
+    rule: str = WHOLE
+    mean: int = 0
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -31,89 +42,102 @@ class Waiting:
         return tuple(NAMES[: len(self.requests)])
 
 
+def _size(case: Waiting, rule: str, request: Tokens) -> int:
+    """Return what a request reserves by a rule."""
+    prompt, most, output = request
+    sizes = {WHOLE: prompt + most, PROMPT: prompt, MEAN: prompt + case.mean, FORETOLD: prompt + output, OUTPUT: most}
+    return sizes[rule]
+
+
+def _whole(request: Tokens) -> int:
+    return request[0] + request[1]
+
+
 def _draw(stream: Stream) -> Waiting:
     window = stream.choice(WINDOWS)
-    unit = window // 256 * (1 + stream.below(2))
+    unit = window // 256 * (2 + stream.below(2))
+    rule, mean = stream.choice(RULES), (8 + stream.below(32)) * unit
+    most = SHORT if stream.below(4) else len(NAMES)
     requests = []
-    for _ in range(FEWEST + stream.below(len(NAMES) - FEWEST + 1)):
-        prompt, most = (4 + stream.below(60)) * unit, (4 + stream.below(30)) * unit
-        requests.append((prompt, most, 1 + stream.below(most)))
-    if stream.below(3) == 0:
+    for _ in range(FEWEST + stream.below(most - FEWEST + 1)):
+        output = (4 + stream.below(44)) * unit
+        requests.append(((4 + stream.below(44)) * unit, output, 1 + stream.below(output)))
+    if stream.below(ONE_IN) == 0:
         place = stream.below(len(requests))
-        prompt, most, _ = requests[place]
-        requests[place] = (window - most // 2, most, 1 + stream.below(most // 2))
-    needs = [prompt + most for prompt, most, _ in requests if prompt + most <= window]
-    if not needs:
-        return Waiting(tuple(requests), window, window)
-    budget = sum(needs) * (45 + stream.below(40)) // 100
-    if stream.below(EXACT_FIT) == 0:
-        held, fits = 0, []
-        for need in needs:
-            if held + need <= budget:
-                held += need
-                fits.append(held)
-        budget = fits[-1] if fits else budget
-    return Waiting(tuple(requests), budget, window)
+        output = requests[place][1]
+        requests[place] = (window - output // 2, output, 1 + stream.below(output // 2))
+    within = [request for request in requests if _whole(request) <= window]
+    budget = sum(map(_whole, within)) * (45 + stream.below(60)) // 100
+    case = Waiting(tuple(requests), max(1, budget), window, rule, mean)
+    if stream.below(ONE_IN) == 0:
+        fits = stream.choice((WHOLE, rule))
+        case = replace(case, budget=_total(case, fits, _by(case, fits)) or case.budget)
+    return case
 
 
 def _keep(case: Waiting) -> bool:
-    refused = [name for name in case.names if name not in _admitted(case)]
-    return len(_admitted(case)) > 1 and bool(refused) and case.budget > max(min(p + m for p, m, _ in case.requests), 1)
+    return 1 < len(_admitted(case)) < len(case.requests) and len(_running(case)) > 1
 
 
 @lru_cache(maxsize=4096)
-def _let_in(sizes: tuple[int, ...], budget: int, *, backfill: bool = True) -> tuple[str, ...]:
-    """Return who is let in of those that are there at once and reserve so much each."""
+def _let_in(sizes: tuple[int, ...], budget: int, *, backfill: bool = True) -> tuple[int, ...]:
+    """Return which are let in, by place, of those that are there at once and reserve so much each."""
     admission = Admission(CacheManager(budget), Rules(Reserve.TURN, backfill=backfill))
     for number, size in enumerate(sizes):
         # One token of output in the size: what is reserved is all that counts here.
         admission.arrive(Job(Request(number, 0, max(1, size - 1), 1), 0))
     let_in = []
     while (job := admission.admit()) is not None:
-        let_in.append(NAMES[job.request.id])
+        let_in.append(job.request.id)
     return tuple(let_in)
 
 
-def _fitting(case: Waiting) -> Waiting:
-    """Leave out what exceeds the window: refused for good, whatever the budget."""
-    return Waiting(tuple(r for r in case.requests if r[0] + r[1] <= case.window), case.budget, case.window)
+def _by(case: Waiting, rule: str, *, backfill: bool = True, windowed: bool = True) -> tuple[str, ...]:
+    """Return who is let in by a rule; who could never fit is refused before."""
+    limit = min(case.budget, case.window) if windowed else case.budget
+    able = [(name, r) for name, r in zip(case.names, case.requests, strict=True) if _whole(r) <= limit]
+    let_in = _let_in(tuple(_size(case, rule, r) for _, r in able), case.budget, backfill=backfill)
+    return tuple(able[place][0] for place in let_in)
 
 
-def _by(case: Waiting, size: Callable[[tuple[int, int, int]], int], *, backfill: bool = True) -> tuple[str, ...]:
-    """Return who is let in where a request is given `size` of it."""
-    within = [name for name, r in zip(case.names, case.requests, strict=True) if r[0] + r[1] <= case.window]
-    let_in = _let_in(tuple(size(r) for r in _fitting(case).requests), case.budget, backfill=backfill)
-    return tuple(within[NAMES.index(name)] for name in let_in)
-
-
-def _all_of_it(request: tuple[int, int, int]) -> int:
-    return request[0] + request[1]
+def _strictly(case: Waiting, rule: str) -> tuple[str, ...]:
+    """Refuse the exact fit."""
+    return _by(replace(case, budget=case.budget - 1), rule)
 
 
 def _admitted(case: Waiting) -> tuple[str, ...]:
-    return _by(case, _all_of_it)
+    return _by(case, WHOLE)
 
 
-def _request(case: Waiting, name: str) -> tuple[int, int, int]:
+def _running(case: Waiting) -> tuple[str, ...]:
+    """Return who is let in by the rule of the case."""
+    return _by(case, case.rule)
+
+
+def _request(case: Waiting, name: str) -> Tokens:
     return case.requests[NAMES.index(name)]
 
 
+def _total(case: Waiting, rule: str, names: tuple[str, ...]) -> int:
+    return sum(_size(case, rule, _request(case, name)) for name in names)
+
+
 def _reserved(case: Waiting) -> int:
-    return sum(_all_of_it(_request(case, name)) for name in _admitted(case))
+    return _total(case, WHOLE, _admitted(case))
 
 
-def _strictly(case: Waiting) -> tuple[str, ...]:
-    """Refuse the exact fit."""
-    return _by(Waiting(case.requests, case.budget - 1, case.window), _all_of_it)
+def _needed(case: Waiting) -> int:
+    """Return what those that the rule of the case lets in need together in the end, at most."""
+    return _total(case, WHOLE, _running(case))
 
 
-def _ignoring_the_window(case: Waiting) -> tuple[str, ...]:
-    return _let_in(tuple(map(_all_of_it, case.requests)), case.budget)
+def _safety(case: Waiting) -> str:
+    return SAFE if _needed(case) <= case.budget else UNSAFE
 
 
 def _smallest_first(case: Waiting) -> tuple[str, ...]:
     held, let_in = 0, []
-    for size, name in sorted((_all_of_it(_request(case, name)), name) for name in case.names):
+    for size, name in sorted((_whole(_request(case, name)), name) for name in case.names):
         if held + size <= case.budget and size <= case.window:
             held += size
             let_in.append(name)
@@ -122,8 +146,7 @@ def _smallest_first(case: Waiting) -> tuple[str, ...]:
 
 def _statement(case: Waiting) -> str:
     told = "; ".join(
-        f"{name}: prompt {digits(prompt)}, max_tokens {digits(most)}, output {digits(output)}"
-        for name, (prompt, most, output) in zip(case.names, case.requests, strict=True)
+        f"{name}: {'/'.join(map(digits, request))}" for name, request in zip(case.names, case.requests, strict=True)
     )
     return (
         f"A server has a KV budget of {digits(case.budget)} tokens, and the context window of its model is "
@@ -131,27 +154,73 @@ def _statement(case: Waiting) -> str:
         "what is not reserved, and then it reserves both; an exact fit is a fit. One whose prompt and max_tokens "
         "together exceed the window or the whole budget is refused for good. All of these requests are there at the "
         "start, nothing is reserved yet, and the server goes through them in this order, passing by those that do not "
-        "fit; the output is what each will generate, which the server learns only when it is there. In tokens, "
-        f"{told}."
+        "fit; the output is what each will generate, which the server learns only when it is there. The "
+        f"{len(case.requests)} requests, each as prompt/max_tokens/output in tokens: {told}."
     )
 
 
-def _table(case: Waiting) -> str:
+def _table(case: Waiting, rule: str) -> str:
     held, lines = 0, []
-    for name, (prompt, most, _) in zip(case.names, case.requests, strict=True):
-        need = prompt + most
-        if need > case.window:
-            lines.append(f"{name}: {need} > {case.window}, over the window")
-        elif name in _admitted(case):
-            lines.append(f"{name}: {held} + {need} = {held + need} <= {case.budget}, in")
-            held += need
-        else:
-            lines.append(f"{name}: {held} + {need} = {held + need} > {case.budget}, not now")
+    limit, over = min((case.window, "window"), (case.budget, "budget"))
+    for name, request in zip(case.names, case.requests, strict=True):
+        need, fits = _size(case, rule, request), name in _by(case, rule)
+        if _whole(request) > limit:
+            lines.append(f"{name}: {digits(_whole(request))} > {digits(limit)}, over the {over}")
+            continue
+        told = f"{digits(held)} + {digits(need)} = {digits(held + need)}"
+        lines.append(f"{name}: {told} {'<=' if fits else '>'} {digits(case.budget)}, {'in' if fits else 'not now'}")
+        held += need if fits else 0
     return "; ".join(lines)
 
 
 def _sum(case: Waiting, names: tuple[str, ...]) -> str:
-    return " + ".join(digits(_all_of_it(_request(case, name))) for name in names)
+    added = " + ".join(digits(_whole(_request(case, name))) for name in names)
+    return f"{added} = {digits(_total(case, WHOLE, names))} tokens"
+
+
+def _rule(case: Waiting, rule: str) -> str:
+    return f"its prompt and {digits(case.mean)} tokens (the mean output so far)" if rule == MEAN else rule
+
+
+def _each_reserves(case: Waiting, rule: str = WHOLE) -> Explained:
+    return Explained("admission", f"Each reserves {_rule(case, rule)}.", _table(case, rule))
+
+
+SAYS = {
+    "prompt-only": "Only the prompts were reserved; what a request may generate needs room as well.",
+    "output-known": "The output that comes was reserved; the server does not know it beforehand.",
+    "output-only": "Only max_tokens was reserved; the prompt is kept as well.",
+    "exact-fit-refused": "What fits exactly fits.",
+    "stops-at-the-first": "The server stopped at the first that does not fit; it goes on with those behind.",
+    "window-ignored": "One of these does not fit into the window of the model.",
+    "smallest-first": "The smallest were let in first; the server goes through them as they came.",
+    "whole-budget": "That is the whole budget.",
+    "free": "That is what stays free.",
+    "prompts-of-those": "Those are the prompts alone.",
+    "outputs-of-those": "Those are the max_tokens alone.",
+    "everybody": "That is what all requests would need.",
+    "reserved-alone": "That is what they reserve, which is not what they may come to need.",
+    "outputs-that-come": "Those are the outputs that come; each may generate all of its max_tokens.",
+    "rule-ignored": "Prompt and max_tokens were reserved; the other rule lets others in.",
+    "safe-this-time": "The outputs that come fit; but each may generate all of its max_tokens.",
+    "reserved-fits": "What is reserved fits; but for what they may generate beyond it there is no room.",
+    "less-reserved": "The rule does not ensure it, but those let in fit with all of their max_tokens.",
+    "all-at-once": "Those that are not let in hold nothing, and all that the others may need is reserved.",
+    "largest-alone": "That is enough for the largest alone; they are reserved side by side.",
+    "padded": "All were laid out for the largest; each reserves what it needs itself.",
+    "window-each": "Each was given the whole window.",
+    "prompt-forgotten": "Its prompt takes its part of the room.",
+    "others-forgotten": "Those before it have their part of the budget; and the window is a limit, too.",
+    "window-alone": "That is what the window leaves; the budget leaves less.",
+    "those-behind-too": "Those behind it were counted as well; they come after it.",
+    "prompts-before": "Those before it have reserved their max_tokens as well.",
+    "outputs-before": "What those before it will generate is not known; they have reserved their max_tokens.",
+}
+
+
+def _slips(key: Callable[[Waiting], Answer], /, **values: Callable[[Waiting], Answer]) -> tuple[CaseSlip[Waiting], ...]:
+    slugs = {name.replace("_", "-"): value for name, value in values.items()}
+    return tuple(told_apart(slug, SAYS[slug], value, key) for slug, value in slugs.items())
 
 
 ADMITTED: CaseAsk[Waiting] = CaseAsk(
@@ -160,44 +229,15 @@ ADMITTED: CaseAsk[Waiting] = CaseAsk(
     kind="choices",
     key=_admitted,
     options=lambda c: c.names,
-    slips=(
-        told_apart(
-            "prompt-only",
-            "Only the prompts were reserved; what a request may generate needs room as well.",
-            lambda c: _by(c, lambda r: r[0]),
-            _admitted,
-        ),
-        told_apart(
-            "output-known",
-            "The output that comes was reserved; the server does not know it beforehand.",
-            lambda c: _by(c, lambda r: r[0] + r[2]),
-            _admitted,
-        ),
-        told_apart(
-            "output-only",
-            "Only max_tokens was reserved; the prompt is kept as well.",
-            lambda c: _by(c, lambda r: r[1]),
-            _admitted,
-        ),
-        told_apart("exact-fit-refused", "What fits exactly fits.", _strictly, _admitted),
-        told_apart(
-            "stops-at-the-first",
-            "The server stopped at the first that does not fit; it goes on with those behind.",
-            lambda c: _by(c, _all_of_it, backfill=False),
-            _admitted,
-        ),
-        told_apart(
-            "window-ignored",
-            "One of these does not fit into the window of the model.",
-            _ignoring_the_window,
-            _admitted,
-        ),
-        told_apart(
-            "smallest-first",
-            "The smallest were let in first; the server goes through them as they came.",
-            _smallest_first,
-            _admitted,
-        ),
+    slips=_slips(
+        _admitted,
+        prompt_only=lambda c: _by(c, PROMPT),
+        output_known=lambda c: _by(c, FORETOLD),
+        output_only=lambda c: _by(c, OUTPUT),
+        exact_fit_refused=lambda c: _strictly(c, WHOLE),
+        stops_at_the_first=lambda c: _by(c, WHOLE, backfill=False),
+        window_ignored=lambda c: _by(c, WHOLE, windowed=False),
+        smallest_first=_smallest_first,
     ),
     hints=lambda c: (
         "Keep the sum of what is reserved, and go through the requests in order.",
@@ -205,7 +245,7 @@ ADMITTED: CaseAsk[Waiting] = CaseAsk(
         f"{c.names[0]} needs {digits(c.requests[0][0])} + {digits(c.requests[0][1])} tokens of {digits(c.budget)}.",
     ),
     explained=lambda c: (
-        Explained("admission", "Each reserves its prompt and its max_tokens.", _table(c)),
+        _each_reserves(c),
         Explained("result", "Let in at the start.", f"admitted = {', '.join(_admitted(c))}"),
     ),
     least=3,
@@ -217,27 +257,14 @@ RESERVED: CaseAsk[Waiting] = CaseAsk(
     kind="count",
     unit="token",
     key=_reserved,
-    slips=(
-        told_apart("whole-budget", "That is the whole budget.", lambda c: c.budget, _reserved),
-        told_apart("free", "That is what stays free.", lambda c: c.budget - _reserved(c), _reserved),
-        CaseSlip(
-            "prompts-of-those",
-            "Those are the prompts alone.",
-            lambda c: sum(_request(c, name)[0] for name in _admitted(c)),
-        ),
-        CaseSlip(
-            "output-known",
-            "The output that comes was reserved; the server does not know it beforehand.",
-            lambda c: sum(_request(c, name)[0] + _request(c, name)[2] for name in _admitted(c)),
-        ),
-        CaseSlip(
-            "output-only",
-            "Those are the max_tokens alone.",
-            lambda c: sum(_request(c, name)[1] for name in _admitted(c)),
-        ),
-        told_apart(
-            "everybody", "That is what all requests would need.", lambda c: sum(map(_all_of_it, c.requests)), _reserved
-        ),
+    slips=_slips(
+        _reserved,
+        whole_budget=lambda c: c.budget,
+        free=lambda c: c.budget - _reserved(c),
+        prompts_of_those=lambda c: _total(c, PROMPT, _admitted(c)),
+        output_known=lambda c: _total(c, FORETOLD, _admitted(c)),
+        outputs_of_those=lambda c: _total(c, OUTPUT, _admitted(c)),
+        everybody=lambda c: _total(c, WHOLE, c.names),
     ),
     hints=lambda c: (
         "Those that are let in reserve their prompts and max_tokens; the others reserve nothing.",
@@ -245,18 +272,93 @@ RESERVED: CaseAsk[Waiting] = CaseAsk(
         f"No more than {digits(c.budget)} tokens can be reserved.",
     ),
     explained=lambda c: (
-        Explained("admission", "Each reserves its prompt and its max_tokens.", _table(c)),
+        _each_reserves(c),
+        Explained("reserved", "The sum over those that are let in.", _sum(c, _admitted(c))),
+    ),
+)
+
+
+def _by_which(case: Waiting) -> str:
+    if case.rule == WHOLE:
+        return "The server reserves as told."
+    return (
+        f"Now another rule holds: a request reserves {_rule(case, case.rule)}, and is let in if that fits. All else "
+        "stays as it is, and the same are refused for good."
+    )
+
+
+NEEDED: CaseAsk[Waiting] = CaseAsk(
+    asks="needed",
+    question=lambda c: (
+        f"{_by_which(c)} How many tokens would those let in at the start take up if each had generated all of its "
+        "max_tokens and none had left yet?"
+    ),
+    kind="count",
+    unit="token",
+    key=_needed,
+    slips=_slips(
+        _needed,
+        reserved_alone=lambda c: _total(c, c.rule, _running(c)),
+        outputs_that_come=lambda c: _total(c, FORETOLD, _running(c)),
+        rule_ignored=_reserved,
+        whole_budget=lambda c: c.budget,
+        prompts_of_those=lambda c: _total(c, PROMPT, _running(c)),
+        outputs_of_those=lambda c: _total(c, OUTPUT, _running(c)),
+        everybody=lambda c: _total(c, WHOLE, c.names),
+        exact_fit_refused=lambda c: _total(c, WHOLE, _strictly(c, c.rule)),
+        stops_at_the_first=lambda c: _total(c, WHOLE, _by(c, c.rule, backfill=False)),
+        window_ignored=lambda c: _total(c, WHOLE, _by(c, c.rule, windowed=False)),
+    ),
+    hints=lambda c: (
+        "First go through the requests to see who is let in; then add up what those may need in the end.",
+        "needed = sum of (prompt + max_tokens) over those let in, whatever was reserved for them.",
+        f"{_running(c)[0]} is the first let in; it reserves {digits(_total(c, c.rule, _running(c)[:1]))} tokens.",
+    ),
+    explained=lambda c: (
+        _each_reserves(c, c.rule),
+        Explained("needed", "The prompts and the max_tokens of those that are let in.", _sum(c, _running(c))),
+    ),
+)
+
+
+def _why_not(case: Waiting) -> str:
+    """Name the misconception that leads to the other label."""
+    if _safety(case) == SAFE:
+        return "all-at-once" if case.rule == WHOLE else "less-reserved"
+    return "safe-this-time" if _total(case, FORETOLD, _running(case)) <= case.budget else "reserved-fits"
+
+
+def _mislabelled(slug: str) -> CaseSlip[Waiting]:
+    return CaseSlip(slug, SAYS[slug], lambda c: (SAFE, UNSAFE)[_safety(c) == SAFE], lambda c: _why_not(c) == slug)
+
+
+SAFETY: CaseAsk[Waiting] = CaseAsk(
+    asks="safety",
+    question=lambda _: (
+        "Call it safe if those let in at the start can never need more than the budget together, however much of its "
+        "max_tokens each generates and at whatever pace, and unsafe otherwise. Which is it?"
+    ),
+    kind="choice",
+    key=_safety,
+    options=lambda _: (SAFE, UNSAFE),
+    slips=tuple(map(_mislabelled, ("safe-this-time", "reserved-fits", "less-reserved", "all-at-once"))),
+    hints=lambda c: (
+        "The outputs listed are what comes this time. What may come is max_tokens.",
+        "It is safe if the sum of prompt + max_tokens over those let in is at most the budget.",
+        f"Compare your answer to part a with {digits(c.budget)} tokens.",
+    ),
+    explained=lambda c: (
         Explained(
-            "reserved",
-            "The sum over those that are let in.",
-            f"{_sum(c, _admitted(c))} = {digits(_reserved(c))} tokens",
+            "safety",
+            "What they may need in the end against the budget.",
+            f"{digits(_needed(c))} {'<=' if _safety(c) == SAFE else '>'} {digits(c.budget)}: {_safety(c)}",
         ),
     ),
 )
 
 
 def _for_all(case: Waiting) -> int | None:
-    return None if max(map(_all_of_it, case.requests)) > case.window else sum(map(_all_of_it, case.requests))
+    return None if max(map(_whole, case.requests)) > case.window else sum(map(_whole, case.requests))
 
 
 FOR_ALL: CaseAsk[Waiting] = CaseAsk(
@@ -268,44 +370,15 @@ FOR_ALL: CaseAsk[Waiting] = CaseAsk(
     reason=lambda c: (
         f"The prompt and max_tokens of {_too_long(c)} exceed the window, so that it is refused whatever the budget."
     ),
-    slips=(
-        CaseSlip(
-            "prompt-only",
-            "Only the prompts were reserved; what a request may generate needs room as well.",
-            lambda c: sum(r[0] for r in c.requests),
-        ),
-        CaseSlip(
-            "output-known",
-            "The output that comes was reserved; the server does not know it beforehand.",
-            lambda c: sum(r[0] + r[2] for r in c.requests),
-        ),
-        CaseSlip(
-            "output-only",
-            "Only max_tokens was reserved; the prompt is kept as well.",
-            lambda c: sum(r[1] for r in c.requests),
-        ),
-        CaseSlip(
-            "largest-alone",
-            "That is enough for the largest alone; they are reserved side by side.",
-            lambda c: max(map(_all_of_it, c.requests)),
-        ),
-        CaseSlip(
-            "padded",
-            "All were laid out for the largest; each reserves what it needs itself.",
-            lambda c: len(c.requests) * max(map(_all_of_it, c.requests)),
-            lambda c: len(set(map(_all_of_it, c.requests))) > 1,
-        ),
-        CaseSlip(
-            "window-each",
-            "Each was given the whole window.",
-            lambda c: len(c.requests) * c.window,
-        ),
-        CaseSlip(
-            "window-ignored",
-            "One of these does not fit into the window of the model.",
-            lambda c: sum(map(_all_of_it, c.requests)),
-            lambda c: _for_all(c) is None,
-        ),
+    slips=_slips(
+        _for_all,
+        prompt_only=lambda c: _total(c, PROMPT, c.names),
+        output_known=lambda c: _total(c, FORETOLD, c.names),
+        output_only=lambda c: _total(c, OUTPUT, c.names),
+        largest_alone=lambda c: max(map(_whole, c.requests)),
+        padded=lambda c: len(c.requests) * max(map(_whole, c.requests)),
+        window_each=lambda c: len(c.requests) * c.window,
+        window_ignored=lambda c: _total(c, WHOLE, c.names),
     ),
     hints=lambda c: (
         "All that each may use is reserved for all of them at once. Does each fit into the window?",
@@ -315,38 +388,43 @@ FOR_ALL: CaseAsk[Waiting] = CaseAsk(
     explained=lambda c: (
         Explained(
             "admission",
-            "Each reserves its prompt and its max_tokens.",
-            "; ".join(f"{name}: {p} + {m} = {p + m}" for name, (p, m, _) in zip(c.names, c.requests, strict=True)),
+            f"Each reserves {WHOLE}.",
+            "; ".join(f"{name}: {digits(_whole(_request(c, name)))}" for name in c.names),
         ),
         Explained(
             "budget",
             "Side by side they need the sum.",
-            f"{_sum(c, c.names)} = {digits(sum(map(_all_of_it, c.requests)))} tokens"
-            if _for_all(c) is not None
-            else f"{_too_long(c)} needs more than the window of {digits(c.window)} tokens",
+            f"{_too_long(c)} needs more than the window of {digits(c.window)} tokens"
+            if _for_all(c) is None
+            else _sum(c, c.names),
         ),
     ),
 )
 
 
 def _too_long(case: Waiting) -> str:
-    long = [name for name in case.names if _all_of_it(_request(case, name)) > case.window]
-    return " and ".join(long)
+    return " and ".join(name for name in case.names if _whole(_request(case, name)) > case.window)
 
 
 def _first_refused(case: Waiting) -> str:
     return next(name for name in case.names if name not in _admitted(case))
 
 
-def _before(case: Waiting) -> int:
-    """Return what is reserved when the first that does not get in is looked at."""
-    return sum(_all_of_it(_request(case, name)) for name in _admitted(case) if name < _first_refused(case))
+def _its_prompt(case: Waiting) -> int:
+    return _request(case, _first_refused(case))[0]
+
+
+def _before(case: Waiting, rule: str = WHOLE) -> int:
+    """Return what those let in before the first that is not take of the budget."""
+    return _total(case, rule, tuple(name for name in _admitted(case) if name < _first_refused(case)))
+
+
+def _left(case: Waiting) -> int:
+    return min(case.budget - _before(case), case.window) - _its_prompt(case)
 
 
 def _most(case: Waiting) -> int | None:
-    prompt = _request(case, _first_refused(case))[0]
-    room = min(case.budget - _before(case), case.window) - prompt
-    return room if room >= 1 else None
+    return _left(case) if _left(case) >= 1 else None
 
 
 LARGEST: CaseAsk[Waiting] = CaseAsk(
@@ -358,78 +436,42 @@ LARGEST: CaseAsk[Waiting] = CaseAsk(
     unit="token",
     key=_most,
     reason=lambda _: "What is left for it does not hold its prompt and one token more.",
-    slips=(
-        CaseSlip(
-            "prompt-forgotten",
-            "Its prompt takes its part of the room.",
-            lambda c: c.budget - _before(c),
-        ),
-        CaseSlip(
-            "others-forgotten",
-            "Those before it have reserved their part of the budget.",
-            lambda c: c.budget - _request(c, _first_refused(c))[0],
-            lambda c: _before(c) > 0,
-        ),
-        told_apart(
-            "window-alone",
-            "That is what the window leaves; the budget leaves less.",
-            lambda c: c.window - _request(c, _first_refused(c))[0],
-            _most,
-        ),
-        told_apart(
-            "those-behind-too",
-            "Those behind it were counted as well; they come after it.",
-            lambda c: c.budget - _reserved(c) - _request(c, _first_refused(c))[0],
-            _most,
-        ),
-        told_apart(
-            "prompts-of-those",
-            "Those before it have reserved their max_tokens as well.",
-            lambda c: (
-                c.budget
-                - sum(_request(c, name)[0] for name in _admitted(c) if name < _first_refused(c))
-                - _request(c, _first_refused(c))[0]
-            ),
-            _most,
-        ),
-        told_apart(
-            "output-known",
-            "The server does not know what those before it will generate; it reserves their max_tokens.",
-            lambda c: (
-                c.budget
-                - sum(_request(c, n)[0] + _request(c, n)[2] for n in _admitted(c) if n < _first_refused(c))
-                - _request(c, _first_refused(c))[0]
-            ),
-            _most,
-        ),
+    slips=_slips(
+        _most,
+        prompt_forgotten=lambda c: c.budget - _before(c),
+        others_forgotten=lambda c: c.budget - _its_prompt(c),
+        window_alone=lambda c: c.window - _its_prompt(c),
+        those_behind_too=lambda c: c.budget - _reserved(c) - _its_prompt(c),
+        prompts_before=lambda c: c.budget - _before(c, PROMPT) - _its_prompt(c),
+        outputs_before=lambda c: c.budget - _before(c, FORETOLD) - _its_prompt(c),
     ),
     hints=lambda c: (
         "What those before it have reserved, its own prompt and its max_tokens must fit into the budget.",
         "max_tokens = min(budget - reserved before it, window) - prompt.",
-        f"{_first_refused(c)} has a prompt of {_request(c, _first_refused(c))[0]} tokens, the budget is {c.budget}.",
+        f"{_first_refused(c)} has a prompt of {digits(_its_prompt(c))} tokens, the budget is {digits(c.budget)}.",
     ),
     explained=lambda c: (
-        Explained("admission", "Each reserves its prompt and its max_tokens.", _table(c)),
+        _each_reserves(c),
         Explained(
             "max_tokens",
             "What is left for it, less its prompt.",
-            f"min({c.budget} - {_before(c)}, {c.window}) - {_request(c, _first_refused(c))[0]} = "
-            + (f"{digits(_most(c) or 0)} tokens" if _most(c) else f"{_left(c)}: there is no room for a token"),
+            f"min({digits(c.budget)} - {digits(_before(c))}, {digits(c.window)}) - {digits(_its_prompt(c))} = "
+            + (f"{digits(_left(c))} tokens" if _left(c) >= 1 else f"{digits(_left(c))}: there is no room for a token"),
         ),
     ),
 )
 
-
-def _left(case: Waiting) -> int:
-    return min(case.budget - _before(case), case.window) - _request(case, _first_refused(case))[0]
-
-
 family = CaseFamily(
     draw=_draw,
     statement=_statement,
-    ways=((ADMITTED, RESERVED), (FOR_ALL,), (LARGEST,)),
+    givens=lambda c: (
+        Given("budget", "T", str(c.budget), "token", "tokens that the KV cache holds"),
+        Given("window", "w", str(c.window), "token", "context window of the model"),
+    ),
+    ways=((ADMITTED, RESERVED), (FOR_ALL,), (LARGEST,), (NEEDED, SAFETY)),
     keep=_keep,
     objective="admission",
     section="memory-budgeting",
     infeasible=True,
+    revision=2,
 )

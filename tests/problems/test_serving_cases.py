@@ -14,7 +14,6 @@ from grader.case import CaseAsk
 from grader.executing.batching_makespans import makespans
 from grader.executing.eviction_misses import misses
 from grader.judging import judge
-from problems import admission
 from problems import batching_counterexample as batching
 from problems import eviction_counterexample as eviction
 from problems import lru_trace as lru
@@ -260,53 +259,6 @@ def test_traces_end_as_those_that_are_followed_by_hand() -> None:
         evicted, left, hits = recency(trace, numbers[0])
         assert keys[:2] == [",".join(evicted), ",".join(left)], exercise.id
         assert Fraction(keys[2] or 0) == Fraction(hits, len(trace)), exercise.id
-
-
-# Admission
-
-
-def test_the_requests_of_the_chapter_in_a_budget_of_a_hundred() -> None:
-    """F27: (30, 20, 10), (25, 15, 5), (20, 20, 5), (5, 5, 2)."""
-    case = admission.Waiting(((30, 20, 10), (25, 15, 5), (20, 20, 5), (5, 5, 2)), 100, 2048)
-    assert admission.ADMITTED.key(case) == ("a", "b", "d")
-    wrong = {
-        "prompt-only": tuple("abcd"),
-        "output-known": tuple("abc"),
-        "output-only": tuple("abcd"),
-        "exact-fit-refused": tuple("ab"),
-        "stops-at-the-first": tuple("ab"),
-    }
-    assert {slug: value(admission.ADMITTED, case, slug) for slug in wrong} == wrong
-    assert (admission.RESERVED.key(case), admission.FOR_ALL.key(case), admission.LARGEST.key(case)) == (100, 140, None)
-
-
-def test_who_is_let_in_is_what_a_running_sum_says() -> None:
-    for exercise in exercises("admission"):
-        text = exercise.statement.replace(",", "")
-        found = re.search(r"budget of (\d+) tokens and the context window of its model is (\d+)", text)
-        assert found
-        budget, window = int(found[1]), int(found[2])
-        told = re.findall(r"([a-h]): prompt (\d+) max_tokens (\d+)", text)
-        needs = {name: int(prompt) + int(most) for name, prompt, most in told}
-        held, let_in = 0, []
-        before = {}
-        for name, need in needs.items():
-            before[name] = held
-            if need <= window and held + need <= budget:
-                held += need
-                let_in.append(name)
-        keys = [part.key for part in exercise.parts]
-        if exercise.parts[0].asks == "admitted":
-            assert keys == [",".join(let_in), str(held)], exercise.id
-        elif exercise.parts[0].asks == "budget":
-            fits = max(needs.values()) <= window
-            assert keys == [str(sum(needs.values())) if fits else None], exercise.id
-        else:
-            asked = re.search(r"request ([a-h]) ", exercise.parts[0].question)
-            assert asked
-            prompt = next(int(p) for name, p, _ in told if name == asked[1])
-            tried = [m for m in range(1, 9000) if prompt + m <= window and before[asked[1]] + prompt + m <= budget]
-            assert keys == [str(max(tried)) if tried else None], exercise.id
 
 
 # The alert
