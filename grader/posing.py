@@ -301,7 +301,7 @@ def with_other_answers(parts: list[Part]) -> list[Part]:
                     for letter, key, unit in named
                     if letter != part.part
                     and unit == part.unit
-                    and (part.key is None or not _marked_right(Fraction(key), part))
+                    and (part.key is None or not _near(Fraction(key), part))
                 ),
             ),
         )
@@ -309,6 +309,6 @@ def with_other_answers(parts: list[Part]) -> list[Part]:
     ]
 
 
-def _marked_right(value: Fraction, part: Part) -> bool:
+def _near(value: Fraction, part: Part) -> bool:
     key = Fraction(part.key or 0)
-    return abs(value - key) <= reach(key, part.tolerance, 1)
+    return abs(value - key) <= reach(key, part.tolerance)

@@ -223,6 +223,8 @@ def _of_stopping(steps: Sequence[Link], asked: str) -> list[Variation]:
     to = unit(asked)
     found = []
     for step in steps[:-1]:
+        if steps[-1].needs == {step.gives}:
+            continue  # all that is left is to round it
         symbol = step.law.symbols[step.gives]
         sentence = f"That is {symbol.says}, a step on the way to the answer."
         if symbol.unit.same_dimension(to):

@@ -1,12 +1,15 @@
-"""Little's law: the mean number of sequences in service, and the load or speed that leads to it (F21)."""
+"""Little's law: the mean number of sequences in service, the slots it takes, and the load that leads to it (F21)."""
 
-from grader.family import Ask, Family, Menu, OwnSlip
+from grader.family import FINE, Ask, Family, Menu, OwnSlip
 from spec import quantities as q
 from spec.phases import service_time
-from spec.queueing import mean_concurrency
+from spec.queueing import keeps_up, mean_concurrency
 
 family = Family(
-    asks=Ask(q.mean_concurrency, "How many sequences are in service on average?"),
+    asks=(
+        Ask(q.mean_concurrency, "How many sequences are in service on average?", tolerance=FINE),
+        Ask(q.slots, "With how many batch slots at least does the queue stay stable?"),
+    ),
     inverse=(
         Ask(
             q.arrival_rate,
@@ -23,7 +26,7 @@ family = Family(
             "At what rate, in tokens/s, does each sequence decode if {{ mean_concurrency }} are in service on average?",
         ),
     ),
-    by=(service_time, mean_concurrency),
+    by=(service_time, mean_concurrency, keeps_up),
     given=Menu(
         arrival_rate=tuple(f"{n} request/min" for n in (24, 30, 36, 45, 60, 75, 90, 100, 120, 150, 180, 240, 300, 360)),
         prompt=(500, 800, 1000, 1500, 2000, 3000, 4000, 6000),
@@ -65,4 +68,5 @@ family = Family(
     ),
     objective="littles-law",
     section="sizing",
+    revision=2,
 )

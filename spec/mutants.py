@@ -158,7 +158,7 @@ def _misread(law: Law) -> Iterator[Mutant]:
             change = f"gives {law.left.name} below its domain where none exists"
             yield Mutant(law, change, Misread(law, law.left.name, "no none"))
         return
-    single = law.left.is_Symbol and law.right.is_Symbol
+    single = all(side.is_Symbol and side.domain.integer for side in (law.left, law.right))
     for name, symbol in law.symbols.items():
         if not symbol.domain.integer or symbol in law.not_invertible:
             continue

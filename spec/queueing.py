@@ -85,6 +85,13 @@ with author_order():
             Slip("rate-only", "The arrival rate was given; it must be multiplied by the service time.", q.arrival_rate),
         ],
     )
+    keeps_up = Bound(
+        "keeps_up",
+        q.mean_concurrency < q.slots,
+        says="There are more slots than sequences in service on average: at equality the queue grows without end.",
+        section="sizing",
+        not_invertible={q.mean_concurrency: "the bound is strict, so there is no largest value"},
+    )
     blocking = Identity(
         q.blocking,
         ErlangB(q.servers, q.offered_load),

@@ -70,6 +70,34 @@ stages_add = Invariant(
         + impl.mean_concurrency(arrival_rate=arrival_rate, service_time=other)
     ),
 )
+slots_above_the_mean = Invariant(
+    "slots-above-the-mean",
+    "The fewest slots that keep up are more than are in service on average, and one less is not.",
+    of(q.mean_concurrency),
+    ("slots",),
+    lambda impl, mean_concurrency: (
+        impl.slots(mean_concurrency=mean_concurrency) - 1
+        <= mean_concurrency
+        < impl.slots(mean_concurrency=mean_concurrency)
+    ),
+)
+slots_at_equality = Invariant(
+    "slots-at-equality",
+    "As many slots as are in service on average do not keep up: one more is needed.",
+    {"slots": Grid(1, 40)},
+    ("slots",),
+    lambda impl, slots: impl.slots(mean_concurrency=slots) == slots + 1,
+)
+keeping_up = Invariant(
+    "keeps-up",
+    "Slots do not keep up with a mean as large as they are, and do with any smaller one.",
+    of(q.slots),
+    ("keeps_up",),
+    lambda impl, slots: (
+        impl.keeps_up(mean_concurrency=slots - ONE / 2, slots=slots)
+        and not impl.keeps_up(mean_concurrency=slots, slots=slots)
+    ),
+)
 single_server = Invariant(
     "erlang-single",
     "A single server turns away the share of time it is busy: of load a, a / (1 + a).",

@@ -343,6 +343,7 @@ WORKED = (
         41,
         "the chapter's exercise 4",
     ),
+    Worked("slots", {"mean_concurrency": 17}, 18, "exercise 4"),
     Worked("gpus", {"mean_concurrency": 17, "sequences_per_gpu": 41}, 1, "the chapter's exercise 4"),
     Worked("gpus", {"mean_concurrency": 20, "sequences_per_gpu": 10}, 3, "a load that divides evenly"),
     Worked("servers", {"blocking": Fraction(1, 2), "offered_load": 1}, 1, "one server offered one erlang"),

@@ -100,6 +100,14 @@ EXAMPLES: list[Example] = [
         },
     ),
     (
+        "littles-law",
+        "slots",
+        # Not 100 requests/min: there 17 are in service exactly, which floats may miss.
+        {"arrival_rate": ("118 request/min",), **LOAD},
+        "21",
+        {"ttft-forgotten": "20", "prompt-decoded": "99", "rounded-down": "20"},
+    ),
+    (
         "gpu-count",
         "gpus",
         {**ONE_A100, "gpu_memory": ("40 GB",), "kv_bytes_per_token": (524_288,), "arrival_rate": ("150 request/min",)}

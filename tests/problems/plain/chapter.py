@@ -66,6 +66,7 @@ TTFT: dict[str, Callable[[Values], Any]] = {
 }
 LOAD: dict[str, Callable[[Values], Any]] = {
     "mean_concurrency": lambda v: v["arrival_rate"] * service(v),
+    "slots": lambda v: int(v["arrival_rate"] * service(v) // 1) + 1,
     "arrival_rate": lambda v: v["mean_concurrency"] / service(v),
     "service_time": lambda v: v["mean_concurrency"] / v["arrival_rate"],
     "decode_rate": lambda v: v["output"] / (v["mean_concurrency"] / v["arrival_rate"] - v["ttft"]),
