@@ -98,7 +98,8 @@ def _too_short(case: Batch) -> bool:
 
 
 def _keep(case: Batch) -> bool:
-    return min(case.with_shorter, case.with_longer) > 0
+    listed = {length for _, length in case.groups}
+    return min(case.with_shorter, case.with_longer) > 0 and not listed & {case.shorter, case.longer}
 
 
 def _statement(case: Batch) -> str:
@@ -354,6 +355,7 @@ LONGER: CaseAsk[Batch] = CaseAsk(
             "The batch was still padded to the sequence that was the longest before.",
             lambda c: _positive(c.size * c.longest * (1 - c.with_longer) - c.total),
         ),
+        CaseSlip("others-together", "Those are the tokens of all others together.", lambda c: c.total),
     ),
     hints=lambda c: (
         "The new sequence sets the length to which all are padded, and its own tokens are useful.",
@@ -371,4 +373,5 @@ family = CaseFamily(
     objective="batching",
     section="batching",
     infeasible=True,
+    revision=2,
 )
