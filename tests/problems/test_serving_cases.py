@@ -225,38 +225,65 @@ def test_evicting_one_entry_only_is_told_apart_where_two_must_go() -> None:
     assert (lru.EVICTED.key(case), value(lru.EVICTED, case, "one-eviction-each")) == (("b", "c"), ("b",))
 
 
-def recency(trace: Sequence[tuple[str, int]], capacity: int) -> tuple[list[str], list[str], int]:
-    """Evict by the time of the last use, from a table of who is there."""
+def test_a_pinned_entry_stays_and_the_next_in_line_goes() -> None:
+    """The trace of the chapter with b pinned: c goes for d, then a for e, and nothing else fits beside b."""
+    used = (("a", 4), ("b", 3), ("c", 2), ("a", 4), ("d", 3), ("e", 2))
+    case = lru.Accesses(used, 10, 5, ("b",))
+    assert (lru.EVICTED.key(case), lru.RESIDENT.key(case)) == (("c", "a"), ("b", "d", "e"))
+    assert value(lru.EVICTED, case, "pin-ignored") == ("b", "c")
+    assert value(lru.RESIDENT, case, "pin-ignored") == ("a", "d", "e")
+    tight = lru.Accesses((*used, ("f", 8)), 10, 5, ("b",))
+    assert (lru.EVICTED.key(tight), lru.RATE.key(tight)) == (("c", "a"), Fraction(1, 7))
+    assert value(lru.RATE, tight, "refused-left-out") == Fraction(1, 6)
+
+
+def test_the_smallest_cache_refuses_nothing() -> None:
+    """With 4 blocks b would not fit beside the pinned a; 5 hold both, and 6 the c between two uses of b, too."""
+    used = (("a", 3), ("b", 2), ("c", 1), ("b", 2))
+    case = lru.Accesses(used, 4, 3, ("a",))
+    assert lru.SMALLEST.key(case) == 6
+    assert lru.SMALLEST.key(lru.Accesses(used, 4, 4, ("a",))) == 5
+    assert value(lru.SMALLEST, case, "largest-entry") == 5
+    assert value(lru.SMALLEST, case, "pin-ignored") == 3
+    assert lru.SMALLEST.key(lru.Accesses(used, 4, 2, ("a",))) is None
+
+
+def recency(
+    trace: Sequence[tuple[str, int]], capacity: int, pinned: Sequence[str] = ()
+) -> tuple[list[str], list[str], int, int]:
+    """Evict by the time of the last use, from a table of who is there; return how many are refused, too."""
     held: dict[str, tuple[int, int]] = {}
-    evicted, hits = [], 0
+    evicted, hits, refused = [], 0, 0
     for now, (name, blocks) in enumerate(trace):
         hits += name in held
-        if blocks > capacity:
+        if blocks + sum(held[other][1] for other in pinned if other in held and other != name) > capacity:
+            refused += 1
             continue
         while blocks + sum(size for other, (_, size) in held.items() if other != name) > capacity:
-            oldest = min((other for other in held if other != name), key=lambda other: held[other][0])
+            idle = [other for other in held if other != name and other not in pinned]
+            oldest = min(idle, key=lambda other: held[other][0])
             evicted.append(oldest)
             del held[oldest]
         held[name] = (now, blocks)
-    return evicted, sorted(held), hits
+    return evicted, sorted(held), hits, refused
 
 
 def test_traces_end_as_those_that_are_followed_by_hand() -> None:
     for exercise in exercises("lru-trace"):
-        used = re.search(r"takes: ([a-f0-9 ,]+)\.", exercise.statement)
+        used = re.search(r"takes: ([a-f0-9:, ]+)\.", exercise.statement)
         assert used
-        trace = [(pair.split()[0], int(pair.split()[1])) for pair in used[1].split(", ")]
+        trace = [(name, int(blocks)) for name, _, blocks in (pair.partition(":") for pair in used[1].split(", "))]
+        stays = re.search(r"Entr(?:y|ies) ([a-f](?: and [a-f])?) (?:is|are) pinned", exercise.statement)
+        pinned = stays[1].split(" and ") if stays else []
+        assert bool(pinned) == ("pin" in exercise.statement), exercise.id
         numbers = [int(number) for number in re.findall(r"\d+", exercise.parts[0].question)]
         keys = [part.key for part in exercise.parts]
         if len(keys) == 1:
-            enough = [
-                capacity
-                for capacity in range(max(blocks for _, blocks in trace), 60)
-                if len(trace) - recency(trace, capacity)[2] <= numbers[0]
-            ]
+            tried = {capacity: recency(trace, capacity, pinned) for capacity in range(1, 100)}
+            enough = [n for n, (*_, hits, refused) in tried.items() if not refused and len(trace) - hits <= numbers[0]]
             assert keys == [str(enough[0]) if enough else None], exercise.id
             continue
-        evicted, left, hits = recency(trace, numbers[0])
+        evicted, left, hits, _ = recency(trace, numbers[0], pinned)
         assert keys[:2] == [",".join(evicted), ",".join(left)], exercise.id
         assert Fraction(keys[2] or 0) == Fraction(hits, len(trace)), exercise.id
 
