@@ -17,8 +17,10 @@ SHAPE = """{% if layers is defined %}{{ model }} has {{ layers }} and a hidden s
 for queries and {{ kv_heads }} for keys and values, each of size {{ head_dim }}; a cached element takes {{ kv_width }}.
 {% endif %}"""
 ONE_GPU = """{% if gpu_memory is defined %}On one {{ gpu }} with {{ gpu_memory }} of memory, the{% else %}The{% endif %}
-weights take {{ weights }}{% if activations is defined %}, activations are given {{ activations }}{% endif %} and a
-safety margin of {{ safety_margin }} is kept free."""
+weights take {{ weights }}
+{%- if activations is defined %}, {% if activations.number %}activations are given {{ activations }}{% else %}activations
+are neglected{% endif %}{% endif %} and {% if safety_margin.number %}a safety margin of {{ safety_margin }} is kept free
+{%- else %}no safety margin is kept{% endif %}."""
 
 if TYPE_CHECKING:
     from jinja2 import Template
