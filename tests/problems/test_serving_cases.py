@@ -17,7 +17,6 @@ from grader.judging import judge
 from problems import batching_counterexample as batching
 from problems import eviction_counterexample as eviction
 from problems import lru_trace as lru
-from problems import makespan as batches
 from problems import memory_alert as alert
 from problems import padding_waste as padding
 from problems import smallest_failing_batch as failing
@@ -149,56 +148,6 @@ def test_a_sequence_as_long_as_the_longest_is_not_longer() -> None:
     as_long, longer = (padding.Batch(((1, 100), (1, 200)), share, share) for share in (Fraction(1, 6), Fraction(1, 3)))
     assert (padding.LONGER.key(as_long), padding.LONGER.key(longer)) == (None, 300)
     assert padding.SHORTER.key(as_long) is None
-
-
-# Static and continuous batching
-
-
-def test_the_jobs_of_the_chapter_on_three_places() -> None:
-    """F26: 5, 2, 8, 1, 4, 3, 6 and 2 steps."""
-    case = batches.Queue((5, 2, 8, 1, 4, 3, 6, 2), 3, batches.AS_LISTED, 13)
-    assert (batches.STATIC.key(case), batches.CONTINUOUS.key(case), batches.RATIO.key(case)) == (
-        18,
-        13,
-        Fraction(18, 13),
-    )
-    wrong = {"shared-evenly": 11, "static": 18, "longest-alone": 8, "longest-first": 11, "static-other-order": 14}
-    assert {slug: value(batches.CONTINUOUS, case, slug) for slug in wrong} == wrong
-    assert value(batches.CONTINUOUS, case, "static-shortest-first") == 15
-    assert batches.FEWEST_SLOTS.key(case) == 3
-
-
-def test_sorted_static_batches_can_win() -> None:
-    """I50: (1, 2, 1, 2) on two places."""
-    case = batches.Queue((1, 2, 1, 2), 2, batches.LONGEST_FIRST, 4)
-    assert (batches.STATIC.key(case), batches.CONTINUOUS.key(case)) == (3, 4)
-
-
-def places(jobs: Sequence[int], slots: int) -> int:
-    """List scheduling: each job to the place that is free first."""
-    free = [0] * slots
-    for job in jobs:
-        free[free.index(min(free))] += job
-    return max(free)
-
-
-def test_the_makespans_are_those_of_list_scheduling() -> None:
-    for exercise in exercises("makespan"):
-        listed = re.search(r"they take ([\d, ]+) decode steps", exercise.statement)
-        assert listed
-        jobs = [int(job) for job in listed[1].split(", ")]
-        key = [part.key for part in exercise.parts]
-        first = re.search(r"(?:batches of|no more than) (\d+)", exercise.parts[0].question)
-        assert first
-        number = int(first[1])
-        if len(key) == 1:
-            fewest = [n for n in range(1, len(jobs) + 1) if places(jobs, n) <= number]
-            assert key == [str(fewest[0]) if fewest else None], exercise.id
-            continue
-        cut = sorted(jobs, reverse=True) if "longest job first" in exercise.statement else jobs
-        static = sum(max(cut[start : start + number]) for start in range(0, len(cut), number))
-        assert [int(k or 0) for k in key[:2]] == [static, places(jobs, number)], exercise.id
-        assert Fraction(key[2] or 0) == Fraction(static, places(jobs, number)), exercise.id
 
 
 # A trace on an LRU cache
