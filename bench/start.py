@@ -24,9 +24,9 @@ def run() -> str:
         commands = {
             "python -c pass": [sys.executable, "-c", "pass"],
             'python -c "import click"': [sys.executable, "-c", "import click"],
-            "grade submit": [grade, "submit", "max-context/7", "5615 tokens"],
+            "grade submit": [grade, "submit", "max-context/10", "5615 tokens"],
         }
-        subprocess.run([grade, "new", "max-context", "--seed", "7"], env=environment, check=True, capture_output=True)
+        subprocess.run([grade, "new", "max-context", "--seed", "10"], env=environment, check=True, capture_output=True)
         times: dict[str, list[float]] = {name: [] for name in commands}
         for _ in range(RUNS):
             for name, command in commands.items():

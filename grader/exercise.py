@@ -207,7 +207,7 @@ class Exercise:
 
     @property
     def id(self) -> str:
-        """The address people type: `max-context/7`."""
+        """The address people type: `max-context/10`."""
         return f"{self.family}/{self.seed}"
 
     @property

@@ -10,6 +10,7 @@ from spec.memory import fits, kv_budget, kv_bytes_per_token
 
 SHAPE_OF_A_TOKEN = (q.layers, q.kv_heads, q.head_dim, q.kv_width, q.hidden, q.heads)
 CACHE_OF_A_7B = 2**19  # bytes per token, multi-head attention
+USUAL_MARGIN = 4 * 10**9  # bytes
 
 
 def worth_asking(draw: Draw) -> bool:
@@ -23,6 +24,12 @@ def worth_asking(draw: Draw) -> bool:
 def with_the_cache_of_a_7b(other: str, v: Mapping[str, Fraction]) -> int | None:
     """Divide the budget by 512 KiB a token, which is right for a 7B with multi-head attention only."""
     return None if v["kv_bytes_per_token"] == CACHE_OF_A_7B else int(v["kv_budget"] // (v[other] * CACHE_OF_A_7B))
+
+
+def with_the_usual_margin(others: tuple[str, str], v: Mapping[str, Fraction]) -> int | None:
+    """Keep 4 GB free without being told to."""
+    budget = v["kv_budget"] + v["safety_margin"] - USUAL_MARGIN
+    return None if v["safety_margin"] == USUAL_MARGIN else int(budget // (v[others[0]] * v[others[1]]))
 
 
 family = Family(
@@ -47,24 +54,40 @@ family = Family(
         gpu=("a100-80gb", "a100-40gb", "h100-80gb", "h200", "l40s", "v100-32gb", "rtx-5090", "a10", "l4", "rtx-4090"),
         weights=weights_in_gb,
         activations=("1 GB", "2 GB", "3 GB", "4 GB", "6 GB", "8 GB"),
-        safety_margin=("1 GB", "2 GB", "3 GB", "4 GB"),
-        concurrency=(4, 6, 8, 12, 16, 20, 24, 32, 40, 48, 64, 96, 128, 192, 256),
+        safety_margin=("0 GB", "1 GB", "2 GB", "3 GB", "4 GB"),
+        concurrency=(2, 4, 6, 8, 12, 16, 20, 24, 32, 40, 48, 64, 96, 128, 192, 256),
         context=(1000, 2000, 3000, 4000, 6000, 8000, 10_000, 16_000, 20_000, 32_000),
         kv_width=("2 B",),
     ),
     wording=f"{SHAPE} {ONE_GPU}",
     also=(q.hidden, q.heads),
-    slips=tuple(
-        OwnSlip(
-            "cache-of-a-7b",
-            "512 KiB per token were used, which is the cache of a 7B with multi-head attention.",
-            partial(with_the_cache_of_a_7b, other),
-            asks,
-        )
-        for asks, other in ((q.context, "concurrency"), (q.concurrency, "context"))
+    slips=(
+        *(
+            OwnSlip(
+                "cache-of-a-7b",
+                "512 KiB per token were used, which is the cache of a 7B with multi-head attention.",
+                partial(with_the_cache_of_a_7b, other),
+                asks,
+            )
+            for asks, other in ((q.context, "concurrency"), (q.concurrency, "context"))
+        ),
+        *(
+            OwnSlip(
+                "usual-margin",
+                "A safety margin of 4 GB was kept free; the one that is said is another.",
+                partial(with_the_usual_margin, others),
+                asks,
+            )
+            for asks, others in (
+                (q.context, ("concurrency", "kv_bytes_per_token")),
+                (q.concurrency, ("context", "kv_bytes_per_token")),
+                (q.kv_bytes_per_token, ("concurrency", "context")),
+            )
+        ),
     ),
     objective="memory-partition",
     section="exercises",
     infeasible=True,
     keep=worth_asking,
+    revision=2,
 )

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-EXERCISE = "max-context/7"
+EXERCISE = "max-context/10"
 GRADE = Path(sys.executable).with_name("grade")
 
 

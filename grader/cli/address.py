@@ -1,4 +1,4 @@
-"""How an exercise is named on the command line: `max-context/7`, `max-context@1/7`, `exercise-1`."""
+"""How an exercise is named on the command line: `max-context/10`, `max-context@1/7`, `exercise-1`."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class AddressType(click.ParamType[Address]):
         try:
             return read_address(value)
         except ValueError:
-            self.fail(f"{value!r} names no exercise; an id is FAMILY/SEED, such as max-context/7.", param, ctx)
+            self.fail(f"{value!r} names no exercise; an id is FAMILY/SEED, such as max-context/10.", param, ctx)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002  click's signature
         """Offer the exercises that were posed on this ledger."""

@@ -89,8 +89,8 @@ def _unusable(sentence: str, typed: list[str]) -> int:
     "grade",
     cls=Grade,
     epilog=examples(
-        "grade new max-context --seed 7",
-        'grade submit max-context/7 "320 tokens"',
+        "grade new max-context --seed 10",
+        'grade submit max-context/10 "320 tokens"',
         "grade calc concurrency --model llama-2-7b --gpu a100-80gb context=4096",
         after='Completion of commands, families and ids in bash: eval "$(_GRADE_COMPLETE=bash_source grade)"\n'
         "(zsh_source and fish_source for the other shells).",

@@ -120,7 +120,7 @@ def part_of(exercise: Exercise, letter: str | None) -> Part:
 
 
 def shown(slug: str, seed: int) -> str:
-    """Return the id to type: `max-context/7`, and the name alone for an exercise of the chapter."""
+    """Return the id to type: `max-context/10`, and the name alone for an exercise of the chapter."""
     return slug if seed == PRESET_SEED else f"{slug}/{seed}"
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SEEDS_TRIED = 20
 
 
-@click.command("new", epilog=examples("grade new", "grade new max-context --seed 7", "grade new littles-law --json"))
+@click.command("new", epilog=examples("grade new", "grade new max-context --seed 10", "grade new littles-law --json"))
 @click.argument("slug", metavar="[FAMILY]", required=False, type=FamilyType())
 @click.option(
     "--seed", type=click.IntRange(0, 10**MOST_DIGITS - 1), metavar="N", help="Which exercise of the family; see above."

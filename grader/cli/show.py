@@ -13,7 +13,7 @@ from grader.cli.posed import print_exercise
 
 @click.command(
     "show",
-    epilog=examples("grade show max-context/7", "grade show exercise-1", "grade show session-policy/7 --template"),
+    epilog=examples("grade show max-context/10", "grade show exercise-1", "grade show session-policy/7 --template"),
 )
 @options.exercise_id
 @click.option("--template", is_flag=True, help="Print a policy with all its fields explained, to begin with.")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from grader.exercise import Exercise, Part
 
 
-@click.command("solution", epilog=examples("grade solution max-context/7", "grade solution exercise-3 --json"))
+@click.command("solution", epilog=examples("grade solution max-context/10", "grade solution exercise-3 --json"))
 @options.exercise_id
 @options.part
 @options.as_json

@@ -32,7 +32,7 @@ COLOURS = {"correct": "green", "partial": "yellow", "incorrect": "red", INVALID:
     "submit",
     cls=Answering,
     epilog=examples(
-        'grade submit max-context/7 "320 tokens"',
+        'grade submit max-context/10 "320 tokens"',
         "grade submit littles-law/3 -5 --dry-run",
         "echo 17 | grade submit littles-law/3 - --json",
         "grade submit exercise-3 none",

@@ -70,6 +70,7 @@ EXAMPLES: list[Example] = [
             "values-forgotten": "5615",
             "activations-forgotten": "3295",
             "all-sequences-as-one": "56152",
+            "usual-margin": "2563",
         },
     ),
     (
