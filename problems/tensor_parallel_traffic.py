@@ -86,6 +86,10 @@ def keep(case: Draw) -> bool:
 ONE = ("one-all-reduce", "One all-reduce per layer was counted; attention and the feed-forward network each take one.")
 RING = ("ring-factor-forgotten", "The payload was counted once; a ring sends 2 (t - 1) / t of it.")
 EACH = ("whole-payload-per-gpu", "The payload was counted once for every GPU.")
+PARTS = (
+    "ring-divisor-forgotten",
+    "The payload was counted 2 t times; a ring cuts it into t parts, and each GPU sends 2 (t - 1) of them.",
+)
 LATE = ("latency-forgotten", "The latency of each all-reduce was left out.")
 ONCE = ("latency-once", "The latency was counted once for the step; every all-reduce has its own.")
 
@@ -115,6 +119,7 @@ traffic: CaseAsk[Draw] = CaseAsk(
         TRAFFIC.slip(*ONE, lambda v: in_mb(v) / 2),
         TRAFFIC.slip(*RING, lambda v: 2 * v["layers"] * v["all_reduce_payload"] / MEGA, in_mb),
         TRAFFIC.slip(*EACH, lambda v: 2 * v["layers"] * v["tensor_parallel"] * v["all_reduce_payload"] / MEGA),
+        TRAFFIC.slip(*PARTS, lambda v: 4 * v["layers"] * v["tensor_parallel"] * v["all_reduce_payload"] / MEGA),
         TRAFFIC.slip(
             "weights-sent",
             "The weights were sent round; they stay where they are, and hidden vectors are summed.",
@@ -160,6 +165,7 @@ time: CaseAsk[Draw] = CaseAsk(
         STEP.slip(*ONE, lambda v: taken(v, reduces=1)),
         STEP.slip(*RING, lambda v: taken(v, sent=v["all_reduce_payload"]), in_ms),
         STEP.slip(*EACH, lambda v: taken(v, sent=v["tensor_parallel"] * v["all_reduce_payload"])),
+        STEP.slip(*PARTS, lambda v: taken(v, sent=2 * v["tensor_parallel"] * v["all_reduce_payload"])),
         STEP.slip(*LATE, lambda v: taken(v, late=NONE)),
         STEP.slip(*ONCE, lambda v: taken(v, late=NONE) + MILLISECONDS * v["link_latency"]),
         STEP.slip("latency-alone", "What is sent takes time too.", lambda v: taken(v, sent=NONE)),
@@ -398,6 +404,7 @@ family = CaseFamily(
     ways=((traffic, time), (group,), (batch,), (tokens,)),
     keep=keep,
     infeasible=True,
+    revision=2,
     objective="prefill-decode",
     section="scaling",
 )

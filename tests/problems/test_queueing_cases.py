@@ -300,6 +300,7 @@ EXAMPLES: list[tuple[CaseAsk[Any], Any, str, dict[str, str]]] = [
         {
             "one-all-reduce": "0.3932",
             "ring-factor-forgotten": "0.5243",
+            "ring-divisor-forgotten": "4.1943",
             "weights-sent": "10056.9",
             "bits": "6.2915",
             "all-gpus": "3.1457",
