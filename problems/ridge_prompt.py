@@ -1,7 +1,6 @@
 """From which length on a prompt is bound by compute, and which GPU binds a given one so (F15)."""
 
 from fractions import Fraction
-from math import ceil
 
 from grader.case import CaseAsk, CaseFamily, Explained
 from grader.family import FINE
@@ -106,8 +105,8 @@ length: CaseAsk[Draw] = CaseAsk(
         ),
         LENGTH.slip(
             "bytes-for-tokens",
-            "The ridge was doubled for two bytes, but not halved again.",
-            lambda v: ceil(2 * reached(v)),
+            "The ridge was doubled for two bytes, but not halved again for two operations.",
+            lambda v: 2 * reached(v),
         ),
         LENGTH.slip("ratio-inverted", "Bandwidth was divided by compute.", lambda v: 1 / reached(v)),
         LENGTH.slip(
@@ -216,4 +215,5 @@ family = CaseFamily(
     keep=lambda c: c.values["weights"] < c.values["gpu_memory"],
     objective="roofline",
     section="prefill-decode",
+    revision=2,
 )

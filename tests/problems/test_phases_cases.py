@@ -249,7 +249,7 @@ EXAMPLES: list[tuple[CaseAsk[Draw], Draw, str | None, dict[str, str]]] = [
         "154",
         {
             "rounded-down": "153",
-            "bytes-for-tokens": "307",
+            "bytes-for-tokens": "306.03",
             "smaller-part-of-the-gpu": "202",
             "sparse-peak": "308",
             "ratio-inverted": "0.00654",
