@@ -14,6 +14,7 @@ from spec.solving import last
 
 LEAST = Fraction(203, 100)  # a ratio that is told from 2
 LONGEST = 200_000  # tokens of a prompt that is asked for
+POWER = 4096  # a number to so high a power has so many times its logarithm of bits
 DOUBLE, TRIPLE, QUADRUPLE = 2, 3, 4
 MENU = Menu(
     model=(
@@ -62,10 +63,10 @@ def shortest(v: Values, **instead: Fraction | int) -> int | None:
     return (last(COUNT, lambda prompt: ratio(v, prompt=prompt, **instead) < v["prefill_cost_ratio"]) or 0) + 1
 
 
-def n_log_n(prompt: Fraction) -> Fraction | None:
-    """Give the ratio of n log n for powers of two, whose logarithm is whole."""
-    exponent = int(prompt).bit_length() - 1
-    return Fraction(2 * (exponent + 1), exponent) if prompt == 2**exponent else None
+def n_log_n(prompt: Fraction) -> Fraction:
+    """Give the ratio of n log n, with the logarithm rounded down by less than a thousandth."""
+    logarithm = Fraction((int(prompt) ** POWER).bit_length() - 1, POWER)
+    return 2 * (logarithm + 1) / logarithm
 
 
 def keep(case: Draw) -> bool:
@@ -220,6 +221,7 @@ family = CaseFamily(
     ways=((causal, whole), (length,)),
     keep=keep,
     infeasible=True,
+    revision=2,
     objective="ttft",
     section="ttft",
 )

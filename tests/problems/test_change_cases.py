@@ -330,6 +330,13 @@ EXAMPLES: list[tuple[Any, Any, str | None, dict[str, str]]] = [
         "2.148",
         {"quadruples": "4", "doubles": "2", "full-matrix": "2.276", "n-log-n": "2.167", "triples": "3"},
     ),
+    (
+        # No power of two: log2 of 3,000 is 11.5507.
+        prefill_doubling.causal,
+        Menu(**{**CHAPTER_7B, "prompt": (3000,)}).at(0),
+        "2.111",
+        {"full-matrix": "2.210", "n-log-n": "2.173"},
+    ),
     (prefill_doubling.whole, Menu(**CHAPTER_7B).at(0), "2.276", {"causal-count": "2.148"}),
     (prefill_doubling.length, Menu(**CHAPTER_7B, prefill_cost_ratio=("3",)).at(0), "51152", {"full-matrix": "25576"}),
     (prefill_doubling.length, Menu(**CHAPTER_7B, prefill_cost_ratio=("4",)).at(0), None, {}),
