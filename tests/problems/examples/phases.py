@@ -55,6 +55,7 @@ EXAMPLES: list[Example] = [
         "18825216/40625",
         {
             "one-operation": "248.50",
+            "multiply-add-as-one": "231.69",
             "sparse-peak": "231.69",
             "full-efficiency": "185.36",
             "weights-per-token": "27464.44",
