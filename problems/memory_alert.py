@@ -17,8 +17,9 @@ MODELS = ("llama-2-7b", "llama-3-8b", "mistral-7b-v0.3", "qwen2.5-7b", "llama-2-
 GPUS = ("a100-80gb", "a100-40gb", "h100-80gb", "h200", "l40s")
 SHARES = (80, 85, 90, 90, 90, 95)  # in hundredths of the budget
 OTHERS = {80: 90, 85: 90, 90: 80, 95: 90}  # what is taken instead
+LATE = 95  # what is taken where a smaller share is set
 STEP = 10**7  # bytes; amounts are printed in hundredths of a GB
-GB, KIB = 10**9, 1024
+GB, MB, MIB, KIB = 10**9, 10**6, 2**20, 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +170,12 @@ THRESHOLD: CaseAsk[Server] = CaseAsk(
             "Another share was taken than the one that is set.",
             lambda c: _gb(c.budget) * OTHERS[c.share] / 100,
         ),
+        CaseSlip(
+            "late-share",
+            "95 % of the budget were taken; the share that is set is smaller.",
+            lambda c: _gb(c.budget) * LATE / 100,
+            lambda c: c.share < LATE,
+        ),
         CaseSlip("whole-budget", "That is the whole budget; the alert comes before.", lambda c: _gb(c.budget)),
         CaseSlip(
             "what-is-left",
@@ -220,8 +227,13 @@ TOKENS: CaseAsk[Server] = CaseAsk(
     slips=(
         CaseSlip(
             "thousands-for-1024",
-            "1 KiB is 1024 bytes, while 1 GB is 10^9; the two were mixed.",
+            "A KiB was taken as 1,000 bytes; it is 1,024.",
             lambda c: _of_tokens(c, c.budget, _token(c.model) // KIB * 1000),
+        ),
+        CaseSlip(
+            "conventions-mixed",
+            "A GB was turned into 1,000 MB, but a KiB into 1/1,024 MB: decimal and binary sizes were mixed.",
+            lambda c: _of_tokens(c, c.budget * Fraction(MIB, MB)),
         ),
         CaseSlip(
             "rounded-down",
@@ -314,6 +326,12 @@ FIRST: CaseAsk[Server] = CaseAsk(
             _first,
         ),
         told_apart(
+            "late-share",
+            "95 % of the budget were taken; the share that is set is smaller.",
+            lambda c: _first_from(c, Fraction(c.budget * LATE, 100)),
+            _first,
+        ),
+        told_apart(
             "highest-reading",
             "That is the highest reading; an earlier one is enough.",
             lambda c: c.readings.index(max(c.readings)) + 1,
@@ -369,4 +387,5 @@ family = CaseFamily(
     objective="cache-capacity",
     section="memory-budgeting",
     infeasible=True,
+    revision=2,
 )
