@@ -25,12 +25,12 @@ SHARES = ("5 %", "6 %", "8 %", "10 %", "12 %", "15 %", "18 %", "20 %")
 
 
 def worth_asking(draw: Draw) -> bool:
-    """Keep weights that take a third of the GPU to all of it, or not much more than all.
+    """Keep weights that take a sixth of the GPU to all of it, or not much more than all.
 
     Then the base of a share makes a difference, and a budget that is missed is not missed at first sight.
     """
     memory, weights = draw.values["gpu_memory"], draw.values["weights"]
-    return memory <= 3 * weights <= 4 * memory
+    return memory <= 6 * weights <= 8 * memory
 
 
 def _share(v: V, one: Quantity, other: Quantity) -> Fraction:
@@ -161,7 +161,7 @@ family = Family(
         ),
         gpu=(
             *("a100-80gb", "a100-40gb", "h200", "l40s", "v100-32gb", "rtx-5090", "a10", "l4", "rtx-4090", "t4"),
-            *("b200-sxm", "mi300x"),
+            *("h100-80gb", "b200-sxm", "mi300x"),
         ),
         weights=weights_in_gb,
         activation_share_of_total=SHARES,
@@ -241,7 +241,7 @@ family = Family(
         *_asked_share(S_TOTAL, "safety_margin", of_total=True),
         *_asked_share(S_LEFT, "safety_margin", of_total=False),
     ),
-    revision=2,
+    revision=4,
     objective="memory-partition",
     section="memory-budgeting",
     infeasible=True,

@@ -12,8 +12,10 @@ import pytest
 from grader.case import CaseAsk, written
 from grader.exercise import Exercise, Part
 from grader.judging import INCORRECT, judge
+from grader.menu import Menu
 from problems import attention_scores as attention
 from problems import kv_for_sequences as kv
+from problems import memory_shares as shares
 from problems import smallest_gpu as gpu
 from problems import token_capacity as tokens
 from problems import weight_width as width
@@ -47,6 +49,11 @@ def test_nothing_left_is_an_answer() -> None:
     given = {"gpu_memory": ("80 GB",), "weights": ("68 GB",), "activation_share_of_total": ("10 %",)}
     part = example("memory-shares", "kv_budget", {**given, "safety_share_of_total": ("5 %",)}).part("a")
     assert part.key == "0"
+
+
+def test_the_model_and_the_gpu_of_the_chapter_are_divided_up_too() -> None:
+    kept = [shares.worth_asking(Menu(gpu_memory=("80 GB",), weights=(size,)).at(0)) for size in ("14 GB", "13.3 GB")]
+    assert kept == [True, False]
 
 
 def numbers(text: str) -> list[int]:
