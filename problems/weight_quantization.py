@@ -103,10 +103,10 @@ def draw(stream: Stream) -> Narrowing:
 
 
 def worth_asking(case: Narrowing) -> bool:
-    """Keep weights that are a good part of the GPU, and reserves that are a small one."""
+    """Keep weights that are a part of the GPU worth saving, and reserves that are a small one."""
     wide, narrow = case.takes(BEFORE), case.takes(case.bits)
     return (
-        4 * wide >= case.memory * GB
+        6 * wide >= case.memory * GB
         and narrow <= Fraction(5, 4) * case.memory * GB
         and 4 * (case.activations + case.margin) <= case.memory
         and case.at(case.bits) <= 200  # noqa: PLR2004  no server runs more
@@ -382,6 +382,7 @@ family: CaseFamily[Narrowing] = CaseFamily(
     givens=givens,
     keep=worth_asking,
     infeasible=True,
+    revision=2,
     objective="model-change",
     section="memory-budgeting",
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from itertools import count
 from math import isclose, sqrt
@@ -227,6 +228,11 @@ def test_four_times_the_layers_at_half_the_width_cache_twice_as_much(times: int)
     assert first == second
     caches = [kv_bytes_per_token_approx(**shape, kv_width=2) for shape in (wide, deep)]
     assert Fraction(caches[1], caches[0]) == times == deeper_narrower.root(Fraction(times**2))
+
+
+def test_the_model_and_the_gpu_of_the_chapter_are_narrowed_too() -> None:
+    assert weight_quantization.worth_asking(NARROWING)
+    assert not weight_quantization.worth_asking(replace(NARROWING, parameters=6 * 10**9))
 
 
 A_7B = ("14 GB",)
