@@ -6,9 +6,7 @@ from functools import lru_cache
 
 from grader.amounts import digits
 from grader.case import Answer, CaseAsk, CaseFamily, CaseSlip, Explained, Given, told_apart
-from spec.serving.admission import Admission, Reserve, Rules
-from spec.serving.cache import CacheManager
-from spec.serving.request import Job, Request
+from spec.serving.admission import let_in
 from spec.stream import Stream
 
 NAMES = "abcdefghijklmnopqrst"
@@ -79,30 +77,18 @@ def _keep(case: Waiting) -> bool:
     return 1 < len(_admitted(case)) < len(case.requests) and len(_running(case)) > 1
 
 
-@lru_cache(maxsize=4096)
-def _let_in(sizes: tuple[int, ...], budget: int, *, backfill: bool = True) -> tuple[int, ...]:
-    """Return which are let in, by place, of those that are there at once and reserve so much each."""
-    admission = Admission(CacheManager(budget), Rules(Reserve.TURN, backfill=backfill))
-    for number, size in enumerate(sizes):
-        # One token of output in the size: what is reserved is all that counts here.
-        admission.arrive(Job(Request(number, 0, max(1, size - 1), 1), 0))
-    let_in = []
-    while (job := admission.admit()) is not None:
-        let_in.append(job.request.id)
-    return tuple(let_in)
+_let_in = lru_cache(maxsize=4096)(let_in)
 
 
-def _by(case: Waiting, rule: str, *, backfill: bool = True, windowed: bool = True) -> tuple[str, ...]:
-    """Return who is let in by a rule; who could never fit is refused before."""
-    limit = min(case.budget, case.window) if windowed else case.budget
+def _by(
+    case: Waiting, rule: str, *, backfill: bool = True, windowed: bool = True, strict: bool = False
+) -> tuple[str, ...]:
+    """Return who is let in by a rule; who could never fit is refused before. `strict` refuses the exact fit, too."""
+    budget = case.budget - strict
+    limit = min(budget, case.window) if windowed else budget
     able = [(name, r) for name, r in zip(case.names, case.requests, strict=True) if _whole(r) <= limit]
-    let_in = _let_in(tuple(_size(case, rule, r) for _, r in able), case.budget, backfill=backfill)
-    return tuple(able[place][0] for place in let_in)
-
-
-def _strictly(case: Waiting, rule: str) -> tuple[str, ...]:
-    """Refuse the exact fit."""
-    return _by(replace(case, budget=case.budget - 1), rule)
+    places = _let_in(tuple(_size(case, rule, r) for _, r in able), budget, backfill=backfill)
+    return tuple(able[place][0] for place in places)
 
 
 def _admitted(case: Waiting) -> tuple[str, ...]:
@@ -136,12 +122,9 @@ def _safety(case: Waiting) -> str:
 
 
 def _smallest_first(case: Waiting) -> tuple[str, ...]:
-    held, let_in = 0, []
-    for size, name in sorted((_whole(_request(case, name)), name) for name in case.names):
-        if held + size <= case.budget and size <= case.window:
-            held += size
-            let_in.append(name)
-    return tuple(sorted(let_in))
+    sizes = sorted((_whole(_request(case, name)), name) for name in case.names)
+    able = [(size, name) for size, name in sizes if size <= case.window]
+    return tuple(sorted(able[place][1] for place in _let_in(tuple(size for size, _ in able), case.budget)))
 
 
 def _statement(case: Waiting) -> str:
@@ -234,7 +217,7 @@ ADMITTED: CaseAsk[Waiting] = CaseAsk(
         prompt_only=lambda c: _by(c, PROMPT),
         output_known=lambda c: _by(c, FORETOLD),
         output_only=lambda c: _by(c, OUTPUT),
-        exact_fit_refused=lambda c: _strictly(c, WHOLE),
+        exact_fit_refused=lambda c: _by(c, WHOLE, strict=True),
         stops_at_the_first=lambda c: _by(c, WHOLE, backfill=False),
         window_ignored=lambda c: _by(c, WHOLE, windowed=False),
         smallest_first=_smallest_first,
@@ -244,10 +227,7 @@ ADMITTED: CaseAsk[Waiting] = CaseAsk(
         "Let in if reserved + prompt + max_tokens <= budget, and prompt + max_tokens <= window.",
         f"{c.names[0]} needs {digits(c.requests[0][0])} + {digits(c.requests[0][1])} tokens of {digits(c.budget)}.",
     ),
-    explained=lambda c: (
-        _each_reserves(c),
-        Explained("result", "Let in at the start.", f"admitted = {', '.join(_admitted(c))}"),
-    ),
+    explained=lambda c: (_each_reserves(c), Explained("result", "Let in.", f"admitted = {', '.join(_admitted(c))}")),
     least=3,
 )
 
@@ -271,10 +251,7 @@ RESERVED: CaseAsk[Waiting] = CaseAsk(
         "reserved = sum of (prompt + max_tokens) over those that are let in.",
         f"No more than {digits(c.budget)} tokens can be reserved.",
     ),
-    explained=lambda c: (
-        _each_reserves(c),
-        Explained("reserved", "The sum over those that are let in.", _sum(c, _admitted(c))),
-    ),
+    explained=lambda c: (_each_reserves(c), Explained("reserved", "The sum over those let in.", _sum(c, _admitted(c)))),
 )
 
 
@@ -305,7 +282,7 @@ NEEDED: CaseAsk[Waiting] = CaseAsk(
         prompts_of_those=lambda c: _total(c, PROMPT, _running(c)),
         outputs_of_those=lambda c: _total(c, OUTPUT, _running(c)),
         everybody=lambda c: _total(c, WHOLE, c.names),
-        exact_fit_refused=lambda c: _total(c, WHOLE, _strictly(c, c.rule)),
+        exact_fit_refused=lambda c: _total(c, WHOLE, _by(c, c.rule, strict=True)),
         stops_at_the_first=lambda c: _total(c, WHOLE, _by(c, c.rule, backfill=False)),
         window_ignored=lambda c: _total(c, WHOLE, _by(c, c.rule, windowed=False)),
     ),
@@ -314,10 +291,7 @@ NEEDED: CaseAsk[Waiting] = CaseAsk(
         "needed = sum of (prompt + max_tokens) over those let in, whatever was reserved for them.",
         f"{_running(c)[0]} is the first let in; it reserves {digits(_total(c, c.rule, _running(c)[:1]))} tokens.",
     ),
-    explained=lambda c: (
-        _each_reserves(c, c.rule),
-        Explained("needed", "The prompts and the max_tokens of those that are let in.", _sum(c, _running(c))),
-    ),
+    explained=lambda c: (_each_reserves(c, c.rule), Explained("needed", "What they may need.", _sum(c, _running(c)))),
 )
 
 
@@ -367,9 +341,7 @@ FOR_ALL: CaseAsk[Waiting] = CaseAsk(
     kind="count",
     unit="token",
     key=_for_all,
-    reason=lambda c: (
-        f"The prompt and max_tokens of {_too_long(c)} exceed the window, so that it is refused whatever the budget."
-    ),
+    reason=lambda c: f"What {_too_long(c)} may need exceeds the window, and is refused whatever the budget.",
     slips=_slips(
         _for_all,
         prompt_only=lambda c: _total(c, PROMPT, c.names),
@@ -430,7 +402,7 @@ def _most(case: Waiting) -> int | None:
 LARGEST: CaseAsk[Waiting] = CaseAsk(
     asks="max_tokens",
     question=lambda c: (
-        f"All else as it is, with which max_tokens at most would request {_first_refused(c)} be let in at the start?"
+        f"With which max_tokens at most would {_first_refused(c)} be let in at the start, all else as it is?"
     ),
     kind="count",
     unit="token",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -11,7 +11,7 @@ from itertools import islice
 from math import ceil
 
 from spec.serving.cache import CacheManager, Chain, Evicted
-from spec.serving.request import Job, State
+from spec.serving.request import Job, Request, State
 
 
 class Reserve(StrEnum):
@@ -250,3 +250,19 @@ class Admission:
         """Count the leading tokens that are cached; the last one is always worked on, since it gives the next."""
         kept = min(job.request.history, self.cache.tokens(job.name)) if job.name in self.cache else 0
         return min(max(kept, self.cache.shared(self._chain(job))), job.prompt - 1)
+
+
+def let_in(sizes: Sequence[int], budget: int, *, backfill: bool = True) -> tuple[int, ...]:
+    """Return which are let in, by place, of requests that are there at once and reserve so many tokens each.
+
+    Raises:
+        ValueError: the budget or a size is no whole number of at least 1.
+    """
+    admission = Admission(CacheManager(budget), Rules(backfill=backfill))
+    for place, size in enumerate(sizes):
+        # What is reserved is all that counts here, so that one token of it may stand for the output.
+        admission.arrive(Job(Request(place, 0, max(1, size - 1), 1), 0))
+    places = []
+    while (job := admission.admit()) is not None:
+        places.append(job.request.id)
+    return tuple(places)

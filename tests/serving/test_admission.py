@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from spec.serving.admission import Admission, OutOfMemory, Reserve, Rules
+from spec.serving.admission import Admission, OutOfMemory, Reserve, Rules, let_in
 from spec.serving.cache import CacheManager
 from spec.serving.request import Job, Request, State
 
@@ -224,3 +224,20 @@ def test_rules_that_make_no_sense_are_refused(values: dict[str, object], names: 
 def test_requests_that_make_no_sense_are_refused(values: tuple[int, ...], names: str) -> None:
     with pytest.raises(ValueError, match=names):
         Request(*values)  # type: ignore[arg-type]
+
+
+@given(st.lists(st.integers(2, 40), max_size=12), st.integers(1, 120), st.booleans())
+def test_of_those_there_at_once_each_is_let_in_that_fits_beside_those_before(
+    sizes: list[int],
+    budget: int,
+    backfill: bool,  # noqa: FBT001  drawn
+) -> None:
+    found = let_in(sizes, budget, backfill=backfill)
+    held, by_hand = 0, []
+    for place, size in enumerate(sizes):
+        if held + size <= budget:
+            held += size
+            by_hand.append(place)
+        elif size <= budget and not backfill:
+            break
+    assert list(found) == by_hand
