@@ -18,9 +18,12 @@ for queries and {{ kv_heads }} for keys and values, each of size {{ head_dim }};
 {% endif %}"""
 ONE_GPU = """{% if gpu_memory is defined %}On one {{ gpu }} with {{ gpu_memory }} of memory, the{% else %}The{% endif %}
 weights take {{ weights }}
-{%- if activations is defined %}, {% if activations.number %}activations are given {{ activations }}{% else %}activations
-are neglected{% endif %}{% endif %} and {% if safety_margin.number %}a safety margin of {{ safety_margin }} is kept free
-{%- else %}no safety margin is kept{% endif %}."""
+{%- if activations is defined %}, activations are
+{% if activations.number %}given {{ activations }}{% else %}neglected{% endif %}
+{%- endif %} and
+{% if safety_margin.number %}a safety margin of {{ safety_margin }} is kept free
+{%- else %}no safety margin is kept
+{%- endif %}."""
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -104,7 +107,8 @@ def _figures(parts: Sequence[Part]) -> list[str]:
 def _where(letters: Sequence[str], parts: Sequence[Part]) -> str:
     if len(letters) == len(parts):
         return ""
-    return f" in part{'s' if len(letters) > 1 else ''} {' and '.join(letters)}"
+    named = " and ".join(filter(None, [", ".join(letters[:-1]), letters[-1]]))
+    return f" in part{'s' if len(letters) > 1 else ''} {named}"
 
 
 def _condition(law: Law, found: Infeasible) -> str:

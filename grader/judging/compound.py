@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 USUAL = 20  # a slip is one in so many; two are one in 400, and three are too rare to be named
 FIGURES = 3  # a number of fewer has no zeros that only fill it up
 TOGETHER = "+"  # between the names of slips that are made together
+UNTOLD = frozenset({"times-a-group", "one-of-a-group"})  # published numbers leave the GPUs open; a story does not
 TOLD = frozenset({"sign", "separator", "truncated", "coarse"})  # findings that say enough
 
 
@@ -78,7 +79,11 @@ def _searches(exercise: Exercise, part: Part) -> Iterator[tuple[Search, Exact]]:
     yield search, factor
     units = {given.name: given.unit for given in (*exercise.givens, *part.givens)}
     goal = quantities_by_name()[part.asks]
-    published = faults(goal, search.steps, search.values, units, part.unit or goal.unit.name)
+    published = [
+        fault
+        for fault in faults(goal, search.steps, search.values, units, part.unit or goal.unit.name)
+        if fault.slug not in UNTOLD
+    ]
     yield Search(part.asks, search.steps, search.values, published), factor
 
 

@@ -170,14 +170,19 @@ def _form_findings(part: Part, read: Quantity, asked: ReadUnit) -> tuple[Finding
 
 
 def _is_slip(part: Part, of: Nearness, read: Quantity, value: Number, text: str | None) -> bool:
-    """Whether the answer is the value of a slip: very near it, or for a count the same after rounding either."""
+    """Whether the answer is the value of a slip: very near it, or for a count the same after rounding before or after.
+
+    A factor that was forgotten after the right count had been rounded leads to a multiple of it.
+    """
     if text is None:
         return False
     if of.closer().near(value, text):
         return True
     if part.kind != "count":
         return False
-    slip = exact_value(text)
+    slip, times = exact_value(text), Fraction(value) / Fraction(part.key or 1)
+    if part.key and times.denominator == 1 < times and -times < slip - value < times:
+        return True
     if slip.denominator == 1:
         return False
     if value.denominator == 1:

@@ -208,7 +208,10 @@ def test_a_slip_within_half_a_percent_is_named_and_all_that_coincide_are() -> No
         ("2807.5", ["b"]),
         ("2807.6", []),
         ("2809", []),
-        ("2806", []),
+        ("2806", ["b"]),
+        ("5612", ["a"]),
+        ("5616", []),
+        ("1403", []),
     ],
 )
 def test_a_count_names_a_slip_exactly_or_after_the_same_rounding(typed: str, slips: list[str]) -> None:
