@@ -84,7 +84,28 @@ EXAMPLES: list[Example] = [
             "prefill-rate-in-min": "12000",
             "prompt-of-another-example": "40",
             "answer-in-s": "0.2",
+            "decode-rate-used": "200000",
         },
+    ),
+    (
+        "ttft",
+        "prompt",
+        {
+            "wait": ("0 ms",),
+            "prompt": (100,),
+            "prefill_rate": (100_000,),
+            "decode_rate": (20,),
+            "ttft": ("200 ms",),
+        },
+        "20000",
+        {"decode-step-taken-off": "15000", "decode-rate-used": "4", "prefill-rate-in-min": "333.3"},
+    ),
+    (
+        "ttft",
+        "prefill_rate",
+        {"wait": ("5000 ms",), "prompt": (50,), "decode_rate": (20,), "ttft": ("5050 ms",), "prefill_rate": (1000,)},
+        "1000",
+        {"prompt-of-another-example": "40000", "decode-rate-used": "20", "wait-forgotten": "9.90"},
     ),
     (
         "littles-law",
