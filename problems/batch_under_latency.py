@@ -26,8 +26,10 @@ MENU = Menu(
     bandwidth=in_tb_per_second,
     kv_budget=("5 GB", "8 GB", "12 GB", "20 GB", "30 GB", "45 GB", "60 GB"),
     ttft=("100 ms", "150 ms", "250 ms", "400 ms", "600 ms", "900 ms"),
-    output=(10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 150, 200, 300),
-    latency_target=tuple(f"{ms} ms" for ms in (500, 600, 800, 1000, 1500, 2000, 3000, 4000, 6000, 8000, 12000)),
+    output=(10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 150, 200, 300, 500, 700, 1000),
+    latency_target=tuple(
+        f"{ms} ms" for ms in (500, 600, 800, 1000, 1500, 2000, 3000, 4000, 6000, 8000, 12000, 20000, 30000)
+    ),
     context=(500, 800, 1000, 1500, 2000, 2500, 3000, 4000, 6000, 8000),
     batch=(4, 6, 8, 12, 16, 24, 32, 40, 48, 64),
 )
@@ -423,6 +425,7 @@ family = CaseFamily(
     ways=((size, limit), (target,), (length,), (speed,), (reach,)),
     keep=keep,
     infeasible=True,
+    revision=2,
     objective="latency-target",
     section="batching",
 )
