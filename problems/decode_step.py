@@ -182,6 +182,11 @@ family = Family(
             "The peak bandwidth was used as it is; only a share of it is reached.",
             lambda v: v["decode_bytes"] / v["bandwidth"],
         ),
+        *of_step(
+            "operations-of-the-matrices",
+            "Only the matrices were timed, at the whole peak; attention, the share reached and what is read count too.",
+            lambda v: v["decode_matrix_flops"] / v["compute"],
+        ),
         *of_step("budget-ignored", UNFIT, unfit(step)),
         OwnSlip("budget-ignored", UNFIT, unfit(lambda v: reads(v) / (v["tpot_target"] * v["mbu"])), q.bandwidth),
         OwnSlip("budget-ignored", UNFIT, unfit(lambda v: reads(v) / (v["tpot_target"] * v["bandwidth"])), q.mbu),
@@ -207,6 +212,7 @@ family = Family(
     ),
     objective="prefill-decode",
     section="prefill-decode",
+    revision=2,
     infeasible=True,
     keep=worth_asking,
 )

@@ -86,6 +86,7 @@ EXAMPLES: list[Example] = [
             "weights-per-sequence": "145.6",
             "smaller-part-of-the-gpu": "96.3",
             "compute-only": "19321.9",
+            "operations-of-the-matrices": "22285.7",
             "weights-in-GiB": "118.7",
             "one-layer-cached": "144.9",
         },
