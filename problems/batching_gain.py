@@ -22,7 +22,7 @@ MENU = Menu(
     ),
     weights=weights_in_gb,
     kv_bytes_per_token=cache_of_a_token,
-    batch=(3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64),
+    batch=(2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64),
     context=(500, 800, 1000, 1500, 2000, 2500, 3000, 4000, 5000, 6000, 8000, 10_000, 16_000),
     batching_gain=("1.5", "2", "2.5", "3", "3.5", "4", "4.5", "5", "6", "7", "8", "9", "10", "12", "15", "20"),
 )
@@ -358,6 +358,7 @@ family = CaseFamily(
     ways=((gains, factors, limits), (contexts,), (batches,), (weights,)),
     keep=keep,
     infeasible=True,
+    revision=2,
     objective="batching",
     section="batching",
 )
