@@ -18,9 +18,12 @@ MODELS = (
     *("qwen2.5-0.5b", "qwen2.5-7b", "qwen2.5-72b", "qwen3-8b", "gemma-2b", "gemma-7b"),
 )
 LENGTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)  # in K tokens
-PLAIN = (17, 40, 75, 100, 130, 250, 333, 500, 700, 1000, 1210, 1500, 2010, 3000, 4001, 5000, 6100, 7500, 9001)
+PLAIN = (
+    *(16, 17, 24, 40, 64, 75, 100, 130, 250, 333, 500, 700, 1000, 1210, 1500, 2010, 3000, 4001, 5000, 6100, 7500, 9001),
+    *(20_000, 50_000, 131_072),
+)
 BLOCK = 16
-FEW = 3
+FEW, MORE = 3, 10  # sequences of different length: the fewest, and how many numbers of them there are
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +106,8 @@ def draw(stream: Stream) -> Sequences:
         layers=int(shape["layers"]),
         kv_heads=int(shape["kv_heads"]),
         head_dim=int(shape["head_dim"]),
-        lengths=tuple(stream.choice(lengths) for _ in range(FEW + stream.below(4))),
-        others=tuple(stream.choice([n for n in PLAIN if n <= window]) for _ in range(FEW + stream.below(4))),
+        lengths=tuple(stream.choice(lengths) for _ in range(FEW + stream.below(MORE))),
+        others=tuple(stream.choice([n for n in PLAIN if n <= window]) for _ in range(FEW + stream.below(MORE))),
         number=stream.choice((2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64)),
         length=stream.choice(lengths),
         budget=0,
@@ -416,6 +419,7 @@ family: CaseFamily[Sequences] = CaseFamily(
     givens=givens,
     keep=of_some_size,
     infeasible=True,
+    revision=2,
     objective="kv-cache-size",
     section="kv-cache",
 )
