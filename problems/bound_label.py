@@ -1,5 +1,6 @@
 """What bounds a prefill or a decode step, compute or memory, and by which numbers one sees it (F14)."""
 
+from collections.abc import Callable
 from fractions import Fraction
 
 from grader.case import CaseAsk, CaseFamily, Explained
@@ -24,6 +25,7 @@ from spec.phases import (
 from spec.roofline import decode_is_compute_bound, prefill_is_compute_bound
 
 LABELS = ("memory", "compute")
+ONE = "One operation per parameter was counted; a multiply and an add make two."
 HALF, MARGIN = Fraction(1, 2), Fraction(1, 20)
 A100_80GB, A100_40GB = 2039 * 10**9, 1555 * 10**9  # bandwidths in B/s
 MENU = Menu(
@@ -55,13 +57,15 @@ PREFILL = Reckoning(
 )
 WORK = Reckoning((*SHAPE, q.prompt), (q.prefill_flops,), (flops_per_token, prefill_attention_flops, prefill_flops))
 TRAFFIC = Reckoning((q.weights, q.kv_bytes_per_token, q.prompt), (q.prefill_bytes,), (prefill_bytes,))
+OPERATIONS = (flops_per_token, cached_tokens_of_batch, decode_attention_flops, decode_matrix_flops, decode_flops)
 OF_DECODE = Reckoning(
-    (*SHAPE, q.batch, q.context),
-    (q.decode_intensity,),
-    (
-        *(flops_per_token, cached_tokens_of_batch, decode_attention_flops, decode_matrix_flops, decode_flops),
-        *(decode_bytes, decode_intensity),
-    ),
+    (*SHAPE, q.batch, q.context), (q.decode_intensity,), (*OPERATIONS, decode_bytes, decode_intensity)
+)
+WORK_OF_DECODE = Reckoning((*SHAPE, q.batch, q.context), (q.decode_flops,), OPERATIONS)
+TRAFFIC_OF_DECODE = Reckoning(
+    (q.weights, q.kv_bytes_per_token, q.batch, q.context),
+    (q.decode_bytes,),
+    (cached_tokens_of_batch, decode_bytes),
 )
 DECODE = Reckoning(
     (*OF_DECODE.given, *PEAKS, q.mfu, q.mbu),
@@ -166,12 +170,13 @@ def intensities(of: Reckoning, by: Reckoning, *more: tuple[str, str, Wrong]) -> 
                 "That is the intensity over that of the ridge.",
                 lambda v: intensity(v) / v["ridge"],
             ),
-            of.slip("ridge-itself", "That is the ridge of the GPU, whatever runs on it.", lambda v: v["ridge"]),
             of.slip(
-                "one-operation",
-                "One operation per parameter was counted; a multiply and an add make two.",
-                lambda v: intensity(v) / 2,
+                "ridge-inverted",
+                "That is bandwidth over compute, whatever runs on the GPU; its inverse would be the ridge.",
+                lambda v: 1 / v["ridge"],
             ),
+            of.slip("ridge-itself", "That is the ridge of the GPU, whatever runs on it.", lambda v: v["ridge"]),
+            of.slip("one-operation", ONE, lambda v: intensity(v) / 2),
             *(of.slip(*row) for row in more),
         ),
         hints=lambda c: by.hints(c, "", ""),
@@ -179,85 +184,123 @@ def intensities(of: Reckoning, by: Reckoning, *more: tuple[str, str, Wrong]) -> 
     )
 
 
-def times(of: Reckoning, name: str, peak: str, what: str, ask: str, *more: tuple[str, str, Wrong]) -> CaseAsk[Draw]:
-    """Ask how long one side of a prefill takes."""
+def both(v: Values) -> tuple[Fraction, Fraction]:
+    """Give the times of arithmetic and of memory traffic, in ms."""
+    phase = "prefill" if "prefill_flops" in v else "decode"
+    return 1000 * v[f"{phase}_flops"] / v["compute"], 1000 * v[f"{phase}_bytes"] / v["bandwidth"]
+
+
+def times(of: Reckoning, by: Reckoning, side: int, *more: tuple[str, str, Wrong]) -> CaseAsk[Draw]:
+    """Ask how long one side of a phase takes, the first or the second of both; `by` finds what there is to do."""
+    what, asks = (("arithmetic", "arithmetic_time"), ("memory traffic", "traffic_time"))[side]
+    done, peak = by.finds[-1].name, PEAKS[side].name
 
     def key(c: Draw) -> Fraction:
-        return 1000 * PREFILL.values(c)[name] / PREFILL.values(c)[peak]
-
-    def other_side(v: Values) -> Fraction:
-        both = (v["prefill_flops"] / v["compute"], v["prefill_bytes"] / v["bandwidth"])
-        return 1000 * both[name == "prefill_flops"]
+        return both(of.values(c))[side]
 
     return CaseAsk(
-        asks=ask,
-        question=lambda c: f"How long, in ms, would {phase(c, PREFILL)} take by {what} alone?",
+        asks=asks,
+        question=lambda c: f"How long, in ms, would {phase(c, of)} take by {what} alone?",
         kind="quantity",
         unit="ms",
         tolerance=FINE,
         key=key,
-        givens=lambda c: PREFILL.givens(c, q.prompt),
+        givens=lambda c: of.givens(c, *varying(of)),
         slips=(
-            PREFILL.slip("other-side", "That is the other one of the two times.", other_side),
-            PREFILL.slip(
-                "answer-in-s", "The number is the answer in s; it is asked in ms.", lambda v: v[name] / v[peak]
-            ),
-            *(PREFILL.slip(*row) for row in more),
+            of.slip("other-side", "That is the other one of the two times.", lambda v: both(v)[1 - side]),
+            of.slip("answer-in-s", "The number is the answer in s; it is asked in ms.", lambda v: both(v)[side] / 1000),
+            *(of.slip(*row) for row in more),
         ),
-        hints=lambda c: of.hints(c, f"Then divide by the peak of {what}.", "The time is that over the peak."),
-        explained=lambda c: of.lines(
+        hints=lambda c: by.hints(c, f"Then divide by the peak of {what}.", "The time is that over the peak."),
+        explained=lambda c: by.lines(
             c,
             Explained(
                 "roofline",
                 f"The time is what there is to do over the peak of {what}.",
-                f"{name} / {c.amounts[peak]} = {shown(key(c), 'ms')}",
+                f"{done} / {c.amounts[peak]} = {shown(key(c), 'ms')}",
             ),
         ),
     )
 
 
-arithmetic = times(
-    WORK,
-    "prefill_flops",
-    "compute",
-    "arithmetic",
-    "arithmetic_time",
-    (
-        "one-operation",
-        "One operation per parameter was counted; a multiply and an add make two.",
-        lambda v: 500 * v["prefill_flops"] / v["compute"],
+ONE_OPERATION: tuple[str, str, Wrong] = ("one-operation", ONE, lambda v: both(v)[0] / 2)
+TRAINING: tuple[str, str, Wrong] = (
+    "training",
+    "Six operations per parameter are for training; a forward pass takes two.",
+    lambda v: 3 * both(v)[0],
+)
+ONE_BYTE: tuple[str, str, Wrong] = (
+    "one-byte",
+    "One byte per parameter was counted; a weight of 16 bits takes two.",
+    lambda v: both(v)[1] / 2,
+)
+
+
+def over_bandwidth(slug: str, sentence: str, moved: Callable[[Values], Fraction]) -> tuple[str, str, Wrong]:
+    """Give the slip of moving other bytes."""
+    return slug, sentence, lambda v: 1000 * moved(v) / v["bandwidth"]
+
+
+of_prefill = labels(PREFILL, LABELS[1], "Prefill was taken to be bound by compute however short the prompt.")
+of_decode = labels(DECODE, LABELS[0], "Decode was taken to be bound by memory however large the batch.")
+prefill_times = (
+    times(
+        PREFILL,
+        WORK,
+        0,
+        ONE_OPERATION,
+        TRAINING,
+        (
+            "one-token",
+            "That is the work on one token; the prompt has many.",
+            lambda v: 1000 * v["flops_per_token"] / v["compute"],
+        ),
     ),
-    (
-        "training",
-        "Six operations per parameter are for training; a forward pass takes two.",
-        lambda v: 3000 * v["prefill_flops"] / v["compute"],
-    ),
-    (
-        "one-token",
-        "That is the work on one token; the prompt has many.",
-        lambda v: 1000 * v["flops_per_token"] / v["compute"],
+    times(
+        PREFILL,
+        TRAFFIC,
+        1,
+        ONE_BYTE,
+        over_bandwidth(
+            "weights-per-token",
+            "The weights were read once for every token; prefill reads them once.",
+            lambda v: v["prompt"] * v["weights"],
+        ),
+        over_bandwidth(
+            "cache-only",
+            "Only the cache was counted; the weights are read too.",
+            lambda v: v["prompt"] * v["kv_bytes_per_token"],
+        ),
     ),
 )
-reading = times(
-    TRAFFIC,
-    "prefill_bytes",
-    "bandwidth",
-    "memory traffic",
-    "traffic_time",
-    (
-        "weights-per-token",
-        "The weights were read once for every token; prefill reads them once.",
-        lambda v: 1000 * v["prompt"] * v["weights"] / v["bandwidth"],
+decode_times = (
+    times(
+        DECODE,
+        WORK_OF_DECODE,
+        0,
+        ONE_OPERATION,
+        TRAINING,
+        (
+            "one-sequence",
+            "That is the work of one sequence; the step does that of the whole batch.",
+            lambda v: both(v)[0] / v["batch"],
+        ),
     ),
-    (
-        "one-byte",
-        "One byte per parameter was counted; a weight of 16 bits takes two.",
-        lambda v: 500 * v["prefill_bytes"] / v["bandwidth"],
-    ),
-    (
-        "cache-only",
-        "Only the cache was counted; the weights are read too.",
-        lambda v: 1000 * v["prompt"] * v["kv_bytes_per_token"] / v["bandwidth"],
+    times(
+        DECODE,
+        TRAFFIC_OF_DECODE,
+        1,
+        ONE_BYTE,
+        over_bandwidth(
+            "weights-per-sequence",
+            "The weights were read once for every sequence; a step reads them once.",
+            lambda v: v["decode_bytes"] + (v["batch"] - 1) * v["weights"],
+        ),
+        over_bandwidth(
+            "cache-only",
+            "Only the caches were counted; the weights are read too.",
+            lambda v: v["decode_bytes"] - v["weights"],
+        ),
     ),
 )
 ridges: CaseAsk[Draw] = CaseAsk(
@@ -293,7 +336,6 @@ ridges: CaseAsk[Draw] = CaseAsk(
     hints=lambda c: OF_GPU.hints(c, "", ""),
     explained=OF_GPU.lines,
 )
-of_prefill = labels(PREFILL, LABELS[1], "Prefill was taken to be bound by compute however short the prompt.")
 family = CaseFamily(
     draw=lambda stream: MENU.at(stream.below(MENU.size)),
     statement=lambda c: (
@@ -323,9 +365,10 @@ family = CaseFamily(
                 ),
             ),
         ),
-        (arithmetic, reading, of_prefill),
+        (*prefill_times, of_prefill),
+        (*decode_times, of_decode),
         (
-            labels(DECODE, LABELS[0], "Decode was taken to be bound by memory however large the batch."),
+            of_decode,
             intensities(
                 DECODE,
                 OF_DECODE,
@@ -339,6 +382,7 @@ family = CaseFamily(
         (ridges,),
     ),
     keep=keep,
+    revision=2,
     objective="roofline",
     section="prefill-decode",
 )

@@ -99,8 +99,12 @@ KEYS: dict[tuple[str, str], Key] = {
     ("bound-label", "ridge"): lambda v: v["compute"] / v["bandwidth"],
     ("bound-label", "intensity"): intensity,
     ("bound-label", "bound"): lambda v: "compute" if intensity(v) > v["compute"] / v["bandwidth"] else "memory",
-    ("bound-label", "arithmetic_time"): lambda v: work(v, v["prompt"]) / v["compute"],
-    ("bound-label", "traffic_time"): lambda v: traffic(v, v["prompt"]) / v["bandwidth"],
+    ("bound-label", "arithmetic_time"): lambda v: (
+        (decode_work(v) if "batch" in v else work(v, v["prompt"])) / v["compute"]
+    ),
+    ("bound-label", "traffic_time"): lambda v: (
+        (reads(v, v["batch"]) if "batch" in v else traffic(v, v["prompt"])) / v["bandwidth"]
+    ),
     ("ridge-prompt", "prompt"): first_bound_by_compute,
     ("ridge-prompt", "bandwidth"): lambda v: v["compute"] / balance(v),
     ("ridge-prompt", "compute"): lambda v: v["bandwidth"] * balance(v),
@@ -186,6 +190,7 @@ def point(**choices: Any) -> Draw:
     return Menu(**choices).at(0)
 
 
+DECODE_STEP = point(**{**A_7B, **A100}, weights=WEIGHTS_OF_A_7B, batch=(64,), context=(1000,))
 EXERCISE_3: dict[str, Any] = {"output": (100,), "decode_rate": (50,), "latency_target": ("500 ms",), "slots": (32,)}
 EXAMPLES: list[tuple[CaseAsk[Draw], Draw, str | None, dict[str, str]]] = [
     (
@@ -234,7 +239,21 @@ EXAMPLES: list[tuple[CaseAsk[Draw], Draw, str | None, dict[str, str]]] = [
             "two-per-token": "200",
             "intensity-of-decode": "1",
             "ridge-itself": "153.0",
+            "ridge-inverted": "0.00654",
         },
+    ),
+    (
+        # A decode step of 64 of them with 1,000 tokens each: 2.9 ms of arithmetic, 23 ms of memory traffic.
+        bound_label.decode_times[0],
+        DECODE_STEP,
+        "2.8581",
+        {"other-side": "23.033", "one-operation": "1.4291", "training": "8.5744", "one-sequence": "0.0447"},
+    ),
+    (
+        bound_label.decode_times[1],
+        DECODE_STEP,
+        "23.033",
+        {"other-side": "2.8581", "one-byte": "11.516", "weights-per-sequence": "437.343", "cache-only": "16.456"},
     ),
     (
         bound_label.ridges,
