@@ -1,4 +1,7 @@
-"""The KV cache of one token under multi-head, grouped and multi-query attention (F03)."""
+"""The KV cache of one token under multi-head, grouped and multi-query attention (F03).
+
+Latent attention (MLA) is not asked: it caches one compressed vector per layer, no pair of a key and a value.
+"""
 
 from grader.family import EXACT, Ask, Family, Menu, OwnSlip
 from spec import quantities as q
