@@ -10,6 +10,7 @@ from fractions import Fraction
 import pytest
 
 from grader.amounts import SILENT, digits, spoken
+from grader.exercise import NUMERIC as OF_NUMBERS
 from grader.exercise import Exercise, Given, Part
 from grader.families import family, pose, slugs
 from grader.family import Ask, Family
@@ -78,7 +79,9 @@ def test_an_exact_share_has_no_answer_where_that_is_declared(slug: str) -> None:
 @pytest.mark.parametrize("slug", [*NUMERIC, *PRESETS])
 def test_the_key_is_what_plain_arithmetic_gives(slug: str) -> None:
     for exercise, part in parts(slug):
-        assert plain.key(exercise, part) == (None if part.key is None else number(part.key)), exercise.id
+        assert plain.key(exercise, part) == (number(part.key) if part.kind in OF_NUMBERS and part.key else part.key), (
+            exercise.id
+        )
 
 
 @pytest.mark.differential
@@ -95,6 +98,9 @@ def test_floats_give_the_same_key(slug: str) -> None:
 @pytest.mark.parametrize("slug", [*NUMERIC, *PRESETS])
 def test_the_worked_chain_ends_at_the_key(slug: str) -> None:
     for exercise, part in parts(slug):
+        if not part.steps:  # what no chain answers has an explanation of its own
+            assert part.explained, exercise.id
+            continue
         last = part.steps[-1]
         assert last.gives == part.asks or part.key is None, exercise.id
         if part.key is not None:
@@ -127,7 +133,7 @@ def test_the_statement_holds_every_given_with_its_unit(slug: str) -> None:
     for exercise in exercises(slug):
         for given in (*exercise.givens, *(given for part in exercise.parts for given in part.givens)):
             if given.value == "0":
-                assert re.search(r"\b(no|not)\b", exercise.statement), exercise.id
+                assert re.search(r"\b(no|not|neglected)\b", exercise.statement), exercise.id
             else:
                 assert holds(said(given), text_of(exercise)), (exercise.id, given)
 
@@ -136,6 +142,8 @@ def test_the_statement_holds_every_given_with_its_unit(slug: str) -> None:
 def test_the_statement_holds_no_key(slug: str) -> None:
     for exercise, part in parts(slug):
         if part.key is None:
+            continue
+        if part.kind == "choice":
             continue
         key = spoken(number(part.key), part.unit) if part.unit else digits(number(part.key))
         if key not in {said(given) for given in exercise.givens}:  # it may equal a given by chance or by design
@@ -171,8 +179,9 @@ def test_a_seed_poses_the_same_exercise_again(slug: str) -> None:
 
 @pytest.mark.parametrize("slug", DRAWN)
 def test_most_seeds_pose_exercises_of_their_own(slug: str) -> None:
-    texts = {text_of(exercise) for exercise in exercises(slug)}
-    assert len(texts) >= 0.6 * min(len(exercises(slug)), family(slug).grid or 1000, 1000)
+    some = exercises(slug)[:300]  # some families of cases come to an end after a thousand
+    texts = {text_of(exercise) for exercise in some}
+    assert len(texts) >= 0.6 * min(len(some), family(slug).grid or 1000)
 
 
 @pytest.mark.parametrize("slug", NUMERIC)

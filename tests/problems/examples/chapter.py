@@ -53,6 +53,21 @@ EXAMPLES: list[Example] = [
         },
     ),
     (
+        # Nothing is kept back, and a cache takes 34.4 of 66 GB.
+        "max-concurrency",
+        "concurrency",
+        {
+            **LLAMA_2_7B,
+            **ONE_A100,
+            "activations": ("0 GB",),
+            "safety_margin": ("0 GB",),
+            "context": (65_536,),
+            "kv_width": ("2 B",),
+        },
+        "1",
+        {"weights-forgotten": "2", "values-forgotten": "3", "rounded-up": "2", "not-rounded": "1.92"},
+    ),
+    (
         "max-context",
         "context",
         {
