@@ -205,7 +205,7 @@ class CaseFamily(Generic[C]):
             return Rejected("has no answer" if feasible else "has an answer")
         parts = []
         for letter, ask, key in zip("abcdefgh", asks, keys, strict=False):
-            part = _part(letter, ask, key, case)
+            part = part_of(letter, ask, key, case)
             if isinstance(part, Rejected):
                 return part
             parts.append(part)
@@ -230,7 +230,8 @@ def written(answer: Answer) -> str | None:
     return ",".join(answer) if isinstance(answer, tuple) else exact(answer)
 
 
-def _part(letter: str, ask: CaseAsk[C], key: Answer, case: C) -> Part | Rejected:
+def part_of(letter: str, ask: CaseAsk[C], key: Answer, case: C) -> Part | Rejected:
+    """Make the part that asks a question about a case, or say why the case makes none."""
     part = Part(
         part=letter,
         asks=ask.asks,

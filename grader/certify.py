@@ -21,6 +21,7 @@ from grader.families import CERTIFICATES as FOLDER
 from grader.families import MISTAKE, Poses, family, mistakes_in, slugs
 from grader.family import Family
 from grader.posing import Rejected, Undrawable
+from grader.preset import Preset
 
 WHOLE_GRID = 20_000  # points: a larger grid is sampled
 SAMPLE = 15_000
@@ -196,9 +197,11 @@ def preset_text(slug: str, of: Family) -> str:
     exercise = of.pose(slug, 0)
     lines = ["# Computed by `make certify`; not to be edited.", f'family = "{slug}"', f"revision = {of.revision}"]
     lines.append("preset = true # printed in the chapter: no choice of numbers, so no promise about them")
-    for question, part in zip(directions(of)[0].questions, exercise.parts, strict=True):
+    known = [[slip.slug for slip in question.slips] for question in directions(of)[0].questions]
+    known += [[slip.slug for slip in ask.slips] for ask in of.more] if isinstance(of, Preset) else []
+    for slugs_of_part, part in zip(known, exercise.parts, strict=True):
         kept = {slip.slip for slip in part.slips}
-        dropped = [slip.slug for slip in question.slips if slip.slug not in kept]
+        dropped = [slug for slug in slugs_of_part if slug not in kept]
         names = ", ".join(f'"{name}"' for name in dropped)
         key = "none" if part.key is None else f"{part.key} {part.unit}".strip()
         lines += ["", f"[part_{part.part}]", f'key = "{key}"', f"slips = {len(part.slips)}"]

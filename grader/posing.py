@@ -287,7 +287,7 @@ def _given(name: str, amount: Amount) -> Given:
 
 
 def with_other_answers(parts: list[Part]) -> list[Part]:
-    """Add to each part the answers of the others as slips, where they are in the same unit."""
+    """Add to each part the answers of the others as slips, where they are in the same unit and do not stand there."""
     named = [(p.part, p.key, p.unit) for p in parts if p.key is not None and p.kind in NUMERIC]
     return [
         part
@@ -301,6 +301,7 @@ def with_other_answers(parts: list[Part]) -> list[Part]:
                     for letter, key, unit in named
                     if letter != part.part
                     and unit == part.unit
+                    and all(slip.slip != f"answer-of-part-{letter}" for slip in part.slips)
                     and (part.key is None or not _near(Fraction(key), part))
                 ),
             ),

@@ -61,6 +61,7 @@ family = Family(
     also=(q.hidden, q.heads),
     objective="gpu-count",
     section="sizing",
+    revision=2,
     infeasible=True,
     keep=worth_asking,
 )

@@ -408,4 +408,5 @@ family: CaseFamily[Growth] = CaseFamily(
     ),
     objective="attention-scores",
     section="attention",
+    revision=2,
 )

@@ -20,7 +20,7 @@ from grader.solution import about, answer
 
 NONE_OF_THESE = "None of these"  # stands below all options, so that it tells nothing
 _OF_READING = ("A number without a unit", "If no such value exists")  # a platform reads otherwise, and says so itself
-_IN_PARTS = re.compile(r" in parts? ([a-h](?: and [a-h])*)\.$")
+_IN_PARTS = re.compile(r" in parts? ([a-h](?:(?:,| and) [a-h])*)\.$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def convention(question: Question) -> str:
     for sentence in re.split(r"(?<=\.) ", question.exercise.convention):
         parts = _IN_PARTS.search(sentence)
         if not sentence.startswith(_of_reading(question)) and (
-            not parts or question.part.part in parts[1].split(" and ")
+            not parts or question.part.part in re.findall(r"\b[a-h]\b", parts[1])
         ):
             found.append(_IN_PARTS.sub(".", sentence))
     return " ".join(found)

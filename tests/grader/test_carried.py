@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from grader.answers import Answer, Grading, read_key
 from grader.answers.policy import Policy
-from grader.exercise import EXACT, Exercise, Part, SlipValue, Tolerance
+from grader.exercise import EXACT, NUMERIC, Exercise, Part, SlipValue, Tolerance
 from grader.families import family, pose, slugs
 from grader.family import Family
 from grader.feedback import message
@@ -189,7 +189,7 @@ def test_what_follows_from_right_answers_is_the_key(slug: str) -> None:
                 assert used
                 assert used <= set(letters[: letters.index(part.part)])
                 if all(keys[letter] is not None for letter in used):
-                    value = exact(formula, [Fraction(keys[letter] or 0) for letter in letters])
+                    value = exact(formula, [Fraction(keys[letter] or 0) if letter in used else 0 for letter in letters])
                     feasible = value is not None and value >= 0
                     assert (Fraction(part.key) if part.key is not None else None) == (value if feasible else None)
 
@@ -215,9 +215,13 @@ def chains_of_slips(exercise: Exercise) -> Iterator[tuple[Part, SlipValue, dict[
             first = next(p for p in exercise.parts if any(s.slip == slip.slip for s in p.slips))
             if first is not part or slip.value is None or slip.slip.startswith("answer-of-part-"):
                 continue
+            if part.kind not in NUMERIC:
+                continue
             said = {p.part: Fraction(p.key) for p in exercise.parts[:start] if p.key is not None}
             said[part.part] = Fraction(slip.value)
             for later in exercise.parts[start + 1 :]:
+                if later.kind not in NUMERIC:
+                    continue
                 again = next((s.value for s in later.slips if s.slip == slip.slip), None)
                 if later.follows:
                     formula = read_formula(later.follows[-1], letters)
@@ -243,6 +247,8 @@ def test_a_slip_is_diagnosed_where_it_happens_and_carried_from_there(slug: str) 
             for other in exercise.parts:
                 follows = any(letter in reached for way in other.follows for letter in letters_in(way, exercise))
                 if not follows and other is not part:
+                    continue
+                if other.kind not in NUMERIC:
                     continue
                 reached.add(other.part)
                 found = judge_after(exercise, other, said[other.part], before)

@@ -413,7 +413,7 @@ def test_the_judge_is_that_of_the_bundle_and_needs_nothing_else(platform: Platfo
 
 def test_a_class_of_the_command_line_is_graded(tmp_path: Path) -> None:
     (tmp_path / "set.toml").write_text(
-        'title = "Übung <1>"\n[[items]]\nfamily = "exercise-4"\npoints = 4\n[policy]\nattempts = 1\n', encoding="utf-8"
+        'title = "Übung <1>"\n[[items]]\nfamily = "exercise-4"\npoints = 8\n[policy]\nattempts = 1\n', encoding="utf-8"
     )
     (tmp_path / "roster.csv").write_text("id,name,email\nu1,Zoë,zoe@example.org\nu2,Bob,b@example.org\n", "utf-8")
     arguments = ["set", tmp_path / "set.toml", "--roster", tmp_path / "roster.csv", "--out", tmp_path / "c"]
@@ -427,8 +427,12 @@ def test_a_class_of_the_command_line_is_graded(tmp_path: Path) -> None:
     platform = Platform.upload((keys / "gradescope.zip").read_bytes(), tmp_path / "autograder")
     for name in ("key.json", "roster.csv"):  # as its README says
         shutil.copy(keys / name, platform.root / "source" / name)
-    answers = {"answers.json": json.dumps({"1": {"a": "17", "b": "41 sequences", "c": "7"}})}
+    answers = {
+        "answers.json": json.dumps(
+            {"1": {"a": "17", "b": "18", "c": "41 sequences", "d": "7", "e": "3", "f": "memory"}}
+        )
+    }
     results = platform.grade(answers, **by("zoe@example.org"))
-    assert [round(s, 2) for s in scores(results)] == [1.33, 1.33, 0]
-    assert results["score"] == 2.6667
+    assert [round(s, 2) for s in scores(results)] == [1.33, 1.33, 1.33, 0, 1.33, 0]
+    assert results["score"] == 5.3333
     assert "Zoë" not in json.dumps(results, ensure_ascii=False)

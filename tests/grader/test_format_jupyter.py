@@ -179,7 +179,7 @@ def test_a_class_is_graded_from_its_notebooks(tmp_path: Path) -> None:
     arguments = ["set", tmp_path / "set.toml", "--roster", tmp_path / "roster.csv", "--out", tmp_path / "c"]
     done = CliRunner().invoke(app, [*map(str, arguments), "--format", "jupyter", "--workers", "1"])
     assert done.exit_code == 0, done.output
-    right = iter(["17 sequences", "41", "1 GPU"] * 2)
+    right = iter(["17 sequences", "18", "41", "1 GPU", "3", "time"] * 2)
     for path in sorted((tmp_path / "c/sheets").iterdir()):
         book = json.loads(path.read_text(encoding="utf-8"))
         book["metadata"].pop("servespec")  # the name of the file says it too
@@ -190,7 +190,7 @@ def test_a_class_is_graded_from_its_notebooks(tmp_path: Path) -> None:
     submit = ["submit", "--answers", tmp_path / "c/sheets", "--key", tmp_path / "c/keys/key.json", "--json"]
     done = CliRunner().invoke(app, list(map(str, submit)))
     assert done.exit_code == 0, done.output
-    assert [(s["correct"], s["wrong"]) for s in json.loads(done.stdout)["students"]] == [(3, 0)] * 2
+    assert [(s["correct"], s["wrong"]) for s in json.loads(done.stdout)["students"]] == [(6, 0)] * 2
 
 
 @pytest.mark.law

@@ -258,7 +258,7 @@ title = "Week 1"
 family = "max-context"
 [[items]]
 family = "exercise-4"
-points = { a = 1, b = 2, c = 3.5 }
+points = { a = 1, b = 2, c = 3.5, d = 1, e = 2, f = 1 }
 [[items]]
 family = "gpu-count"
 count = 2
@@ -278,8 +278,10 @@ def test_a_class_has_a_category_for_each_place_with_a_variant_for_each_student(t
     content = (tmp_path / "out/keys/moodle.xml").read_text(encoding="utf-8")
     found = read(content)
     places = [question.category.rpartition(" ")[2] for question in found]
-    assert places == [p for p, n in (("1", 5), ("2a", 1), ("2b", 1), ("2c", 1), ("3", 5), ("4", 5)) for _ in range(n)]
-    assert [q.text("defaultgrade") for q in found[5:8]] == ["1", "2", "3.5"]
+    assert places == [
+        p for p, n in (("1", 5), *((f"2{letter}", 1) for letter in "abcdef"), ("3", 5), ("4", 5)) for _ in range(n)
+    ]
+    assert [q.text("defaultgrade") for q in found[5:11]] == ["1", "2", "3.5", "1", "2", "1"]
     assert len({q.text("idnumber") for q in found}) == len(found)
     assert len({q.text("questiontext/text") for q in found}) == len(found)
     codes = [student.code for student in coded(students, secret)]
@@ -296,4 +298,4 @@ def test_the_command_writes_the_bank_below_keys_and_nothing_below_sheets(tmp_pat
         "key.json",
         "moodle.xml",
     ]
-    assert len(read((tmp_path / "out/keys/moodle.xml").read_text(encoding="utf-8"))) == 6
+    assert len(read((tmp_path / "out/keys/moodle.xml").read_text(encoding="utf-8"))) == 9

@@ -173,32 +173,39 @@ def test_prairielearn_itself_finds_no_fault(platform: Platform) -> None:
 def test_a_part_may_stay_blank_and_a_sheet_may_not(platform: Platform) -> None:
     question = of(platform, "exercise-4")
     variant = platform.variant(question, 0)
-    right = {letter: variant["correct_answers"][letter] for letter in "abc"}
+    right = {letter: variant["correct_answers"][letter] for letter in "abcdef"}
     done = platform.submit(question, variant, right | {"b": "  "})
     assert done["gradable"]
-    assert {letter: scored["score"] for letter, scored in done["partial_scores"].items()} == {"a": 1, "b": 0, "c": 1}
+    assert {letter: scored["score"] for letter, scored in done["partial_scores"].items()} == {
+        **dict.fromkeys("abcdef", 1),
+        "b": 0,
+    }
     assert done["feedback"]["b"] == "Left blank."
-    done = platform.submit(question, variant, dict.fromkeys("abc", ""))
-    assert done["format_errors"] == dict.fromkeys("abc", "The answer is empty.")
-    done = platform.submit(question, variant, {letter: right[letter] for letter in "ac"})
+    done = platform.submit(question, variant, dict.fromkeys("abcdef", ""))
+    assert done["format_errors"] == dict.fromkeys("abcdef", "The answer is empty.")
+    done = platform.submit(question, variant, {letter: right[letter] for letter in "acdef"})
     assert done["format_errors"] == {"b": "No submitted answer."}  # of the element, and left as it is
 
 
 def test_parts_weigh_as_their_points(tmp_path: Path) -> None:
-    parts = (("a", Fraction(1, 2)), ("b", Fraction(1)), ("c", Fraction(5, 4)))
-    item = Item("exercise-4", 0, 1, Fraction(11, 4), parts)
+    parts = (("a", Fraction(1, 2)), ("b", Fraction(1)), ("c", Fraction(5, 4)), *((of, Fraction(1)) for of in "def"))
+    item = Item("exercise-4", 0, 1, Fraction(23, 4), parts)
     platform = Platform(written(list(class_of(ProblemSet("t", (item,)), 1)), tmp_path))
     (question,) = platform.questions
     variant = platform.variant(question, 0)
-    done = platform.submit(question, variant, {"a": "0", "b": variant["correct_answers"]["b"], "c": "none"})
+    done = platform.submit(question, variant, dict.fromkeys("acdef", "none") | {"b": variant["correct_answers"]["b"]})
     platform.close()
-    assert {letter: scored["weight"] for letter, scored in done["partial_scores"].items()} == {"a": 2, "b": 4, "c": 5}
-    assert done["score"] == 4 / 11
+    assert {letter: scored["weight"] for letter, scored in done["partial_scores"].items()} == {
+        **dict.fromkeys("bdef", 4),
+        "a": 2,
+        "c": 5,
+    }
+    assert done["score"] == 4 / 23
 
 
 def test_a_page_that_lost_an_input_is_refused(platform: Platform) -> None:
     question = of(platform, "exercise-4")
-    variant = platform.variant(question, 0) | {"answers_names": {"a": True, "c": True}}
+    variant = platform.variant(question, 0) | {"answers_names": dict.fromkeys("acdef", True)}
     refused = platform.ask(json.dumps([question, "prepare", variant]))
     assert refused == {"refused": "ValueError: question.html has no input for part b of this exercise"}
 
@@ -291,9 +298,10 @@ def test_the_page_shows_the_statement_the_givens_the_question_and_afterwards_the
     shown = chevron.render(platform.page(question), variant)
     for text in (exercise.statement, *(part.question for part in exercise.parts), exercise.convention):
         assert text in shown
-    assert shown.count("<tr><td>") == len(exercise.givens)
+    assert shown.count("<tr><td>") == len([*exercise.givens, *(g for part in exercise.parts for g in part.givens)])
     assert "\\frac{m}{r}" in shown  # the solution, for MathJax
-    done = platform.submit(question, variant, {"a": "50/3", "b": "44 sequences", "c": "1"})
+    typed = {"a": "50/3", "b": "17", "c": "44 sequences", "d": "1", "e": "2", "f": "time"}
+    done = platform.submit(question, variant, typed)
     shown = chevron.render(platform.page(question), done)
     assert "The time to first token was left out." in shown
     assert "- The safety margin was not taken off." in shown

@@ -309,7 +309,7 @@ title = "Week 1"
 family = "max-context"
 [[items]]
 family = "exercise-4"
-points = { a = 1, b = 2, c = 3.5 }
+points = { a = 1, b = 2, c = 3.5, d = 1, e = 2, f = 1 }
 [[items]]
 family = "gpu-count"
 count = 2
@@ -330,9 +330,13 @@ def test_a_class_has_a_group_for_each_place_that_draws_one_of_its_variants(tmp_p
     assert not list((tmp_path / "out").glob("sheets/**/*"))
     groups = list(unpacked(content)[0][0])
     assert [(g.get("title"), len(g.findall(f"{QTI}item"))) for g in groups] == [
-        (f"Exercise {place}", n) for place, n in (("1", 5), ("2a", 1), ("2b", 1), ("2c", 1), ("3", 5), ("4", 5))
+        (f"Exercise {place}", n)
+        for place, n in (("1", 5), *((f"2{letter}", 1) for letter in "abcdef"), ("3", 5), ("4", 5))
     ]
-    assert [g.findtext(f".//{QTI}points_per_item") for g in groups] == ["1", "1", "2", "3.5", "1", "1"]
+    assert [g.findtext(f".//{QTI}points_per_item") for g in groups] == [
+        *("1", "1", "2", "3.5", "1", "2", "1"),
+        *("1", "1"),
+    ]
     text = etree.tostring(unpacked(content), encoding="unicode")
     seeds = json.loads((tmp_path / "out/keys/draws.json").read_text(encoding="utf-8"))["students"].values()
     codes = [student.code for student in coded(students, secret)]
@@ -350,4 +354,4 @@ def test_the_command_writes_the_package_below_keys_and_nothing_below_sheets(tmp_
         "key.json",
         "qti.zip",
     ]
-    assert len(list(unpacked((tmp_path / "out/keys/qti.zip").read_bytes()).iter(f"{QTI}item"))) == 6
+    assert len(list(unpacked((tmp_path / "out/keys/qti.zip").read_bytes()).iter(f"{QTI}item"))) == 9

@@ -115,10 +115,10 @@ def test_an_exercise_that_is_begun_goes_on_with_its_open_parts(desk: Desk) -> No
     with Ledger.open(desk.path) as ledger:
         ledger.pose("ada", exercise)
     assert "a) > " in desk.practise(right(exercise, "a")).stdout
-    rest = desk.practise(right(exercise, "b"), right(exercise, "c"))
-    assert re.findall(r"^(.\) )> ", rest.stdout, re.MULTILINE) == ["b) ", "c) "]
+    rest = desk.practise(*(right(exercise, letter) for letter in "bcdef"))
+    assert re.findall(r"^(.\) )> ", rest.stdout, re.MULTILINE) == [f"{letter}) " for letter in "bcdef"]
     assert asked(rest) == [each.id for each in desk.posed()]
-    assert [(row.part, row.verdict) for row in desk.answers()] == [(part, "correct") for part in "abc"]
+    assert [(row.part, row.verdict) for row in desk.answers()] == [(part, "correct") for part in "abcdef"]
 
 
 def test_four_right_of_five_master_an_objective_and_end_the_session(desk: Desk) -> None:

@@ -279,13 +279,16 @@ def test_writing_refuses_before_it_writes_anything(tmp_path: Path) -> None:
 
 
 def test_parts_have_points_of_their_own_or_equal_shares(tmp_path: Path) -> None:
-    text = 'title = "t"\n[[items]]\nfamily = "exercise-4"\npoints = { a = 1, b = 2.5, c = 3 }\n'
+    text = 'title = "t"\n[[items]]\nfamily = "exercise-4"\npoints = { a = 1, b = 2.5, c = 3, d = 1, e = 2, f = 1 }\n'
     (entry,) = sheet(read_set(file(tmp_path, text))).entries
-    assert (entry.points, entry.parts) == (Fraction(13, 2), {"a": 1, "b": Fraction(5, 2), "c": 3})
+    assert (entry.points, entry.parts) == (
+        Fraction(21, 2),
+        {"a": 1, "b": Fraction(5, 2), "c": 3, "d": 1, "e": 2, "f": 1},
+    )
     assert "**b)** (2.5 points) " in rendered("sheet", sheet(read_set(tmp_path / "set.toml")), "md")
     text = 'title = "t"\n[[items]]\nfamily = "exercise-4"\npoints = 4\n'
     (entry,) = sheet(read_set(file(tmp_path, text))).entries
-    assert entry.parts == dict.fromkeys("abc", Fraction(4, 3))
+    assert entry.parts == dict.fromkeys("abcdef", Fraction(2, 3))
 
 
 @pytest.fixture

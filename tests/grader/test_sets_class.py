@@ -198,6 +198,8 @@ def notations(part: Part) -> set[str]:
         return {part.reason}
     if part.kind == "expression":
         return {part.key, escaped(part.key), part.key.replace(" ", "")}
+    if part.kind == "choice":
+        return set()  # it stands among the others
     value = Fraction(part.key)
     amounts = {spoken(value, part.unit), natural(value, part.unit)} if part.unit else set()
     found = {part.key, answer(part), digits(value), rounded(value), f"{float(value):g}", f"{float(value):e}", *amounts}
@@ -275,7 +277,7 @@ def test_a_table_to_type_answers_into_is_read_back_and_never_overwritten(tmp_pat
     path.write_text(SET + '[[items]]\nfamily = "exercise-4"\n', encoding="utf-8")
     handed(read_set(path), class_of(3), out)
     blank = (out / "keys/answers.csv").read_text(encoding="utf-8")
-    assert blank.splitlines()[0] == "student,1,2,3,4,5a,5b,5c"
+    assert blank.splitlines()[0] == "student,1,2,3,4,5a,5b,5c,5d,5e,5f"
     handed(read_set(path), class_of(4), out)
     assert len((out / "keys/answers.csv").read_text(encoding="utf-8").splitlines()) == 5
     filled = [blank.splitlines()[0]]

@@ -124,7 +124,7 @@ def test_a_number_is_written_in_plain_digits_exactly_or_to_many_figures(number: 
 @pytest.mark.law
 def test_the_sheets_of_a_class_pool_each_exercise_once_by_place() -> None:
     same, others = pose("exercise-4", 0), [pose("max-context", seed) for seed in (5, 6, 5)]
-    shares = dict.fromkeys("abc", Fraction(1, 3))
+    shares = dict.fromkeys("abcdef", Fraction(1, 6))
     sheets = [
         Sheet(
             "t", f"S{n}", (Entry(1, Fraction(2), other, {"a": Fraction(2)}), Entry(2, Fraction(1), same, shares)), "N"
@@ -135,8 +135,11 @@ def test_the_sheets_of_a_class_pool_each_exercise_once_by_place() -> None:
     assert pooled is not None
     assert (pooled.student, pooled.name) == ("", "")
     found = questions(pooled)
-    assert [(q.place, q.variant) for q in found] == [("1", 1), ("1", 2), ("2a", 1), ("2b", 1), ("2c", 1)]
-    assert [q.points for q in found] == [2, 2, *[Fraction(1, 3)] * 3]
+    assert [(q.place, q.variant) for q in found] == [
+        *(("1", 1), ("1", 2)),
+        *((f"2{letter}", 1) for letter in "abcdef"),
+    ]
+    assert [q.points for q in found] == [2, 2, *[Fraction(1, 6)] * 6]
     assert pool([]) is None
     assert (
         questions(Sheet("t", "", (Entry(1, Fraction(1), pose("parameter-formula", 1), {"a": Fraction(1)}),)))[0].answers
@@ -145,13 +148,13 @@ def test_the_sheets_of_a_class_pool_each_exercise_once_by_place() -> None:
 
 
 def test_a_part_is_told_what_of_the_convention_holds_for_it() -> None:
-    shares = dict.fromkeys("abc", Fraction(1))
+    shares = dict.fromkeys("abcdef", Fraction(1))
     found = questions(Sheet("t", "", (Entry(1, Fraction(3), pose("exercise-4", 0), shares),)))
     units = "1 GB = 10^9 bytes, 1 GiB = 2^30 bytes. "
     assert [convention(question) for question in found] == [
         f"{units}Give at least three significant figures.",
-        f"{units}Answer with a whole number.",
-        f"{units}Answer with a whole number.",
+        *[f"{units}Answer with a whole number."] * 4,
+        units.strip(),
     ]
 
 

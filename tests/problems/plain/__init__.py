@@ -39,7 +39,7 @@ def factor(name: str) -> Fraction:
 
 
 def key(exercise: Exercise, part: Part, number: Callable[[Any], Any] = Fraction) -> Any:
-    """Compute the key of a part in its unit; None where there is none. `number` makes the numbers: exact or float."""
+    """Compute the key of a part in its unit, or its label; None where there is none. `number` is exact or float."""
     values = {g.name: number(Fraction(g.value) * factor(g.unit)) for g in (*exercise.givens, *part.givens)}
     found = keys()[exercise.family][part.asks](values)
-    return None if found is None else found / number(factor(part.unit))
+    return found if found is None or isinstance(found, str) else found / number(factor(part.unit))

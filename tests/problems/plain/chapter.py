@@ -47,6 +47,28 @@ def at_least(value: Any, low: Any) -> Any:
     return value if value >= low else None
 
 
+def needed_share(v: Values) -> Any:
+    return 2 * v["parameters"] * v["prefill_rate"] / v["compute"]
+
+
+def in_service(v: Values, gpus: int) -> Any:
+    """How many are in service on each GPU where steps read the caches of all of them; None: their number has no end."""
+    rate, left = v["arrival_rate"] / gpus, v["bandwidth"] * v["mbu"]
+    left *= 1 - rate * v["prefill_time"]
+    if left <= 0:
+        return None
+    fixed = rate * (v["prefill_time"] + v["output"] * v["weights"] / left)
+    slope = rate * v["output"] * v["context"] * v["kv_bytes_per_token"] / left
+    return fixed / (1 - slope) if slope < 1 else None
+
+
+def by_time(v: Values) -> int:
+    held, gpus = on_one_gpu(v) or 0, 1
+    while (found := in_service(v, gpus)) is None or found >= held:
+        gpus += 1
+    return gpus
+
+
 MEMORY: dict[str, Callable[[Values], Any]] = {
     "concurrency": lambda v: largest(budget(v), v["context"] * cache(v)),
     "context": lambda v: largest(budget(v), v["concurrency"] * cache(v)) or None,  # a context has a token at least
@@ -91,8 +113,19 @@ KEYS: dict[str, dict[str, Callable[[Values], Any]]] = {
     "ttft": TTFT,
     "littles-law": LOAD,
     "gpu-count": LOAD,
-    "exercise-1": MEMORY,
-    "exercise-2": TTFT,
+    "exercise-1": {
+        **MEMORY,
+        "reaches_window": lambda v: "yes" if (MEMORY["context"](v) or 0) >= v["window"] else "no",
+    },
+    "exercise-2": {
+        **TTFT,
+        "required_mfu": needed_share,
+        "verdict": lambda _: "impossible",  # 2.24 times the peak, see the part before
+    },
     "exercise-3": {"batch": lambda _: None},  # 2 s against 0.5 s, whatever the batch
-    "exercise-4": LOAD,
+    "exercise-4": {
+        **LOAD,
+        "gpus_by_time": by_time,
+        "limit": lambda _: "time",  # 3 GPUs against 1
+    },
 }
