@@ -180,8 +180,9 @@ def _is_slip(part: Part, of: Nearness, read: Quantity, value: Number, text: str 
         return True
     if part.kind != "count":
         return False
-    slip, times = exact_value(text), Fraction(value) / Fraction(part.key or 1)
-    if part.key and times.denominator == 1 < times and -times < slip - value < times:
+    slip, key = exact_value(text), Fraction(part.key or 0)
+    times = Fraction(value) / key if key else Fraction(0)
+    if times.denominator == 1 < times < key and -times < slip - value < times:  # every number is a multiple of 1
         return True
     if slip.denominator == 1:
         return False
