@@ -5,10 +5,8 @@ from fractions import Fraction
 from functools import lru_cache
 
 from grader.case import CaseAsk, CaseFamily, CaseSlip, Explained, told_apart
-from grader.menu import Draw
-from grader.posing import EDGE
+from grader.menu import Draw, Menu, cache_of_a_token, in_tb_per_second, weights_in_gb
 from grader.reckoned import Reckoning, Values, gpu_of, model_of, shown
-from problems import decode_step
 from spec import quantities as q
 from spec.laws import Law
 from spec.phases import attention_flops_per_pair, flops_per_token
@@ -18,7 +16,21 @@ from spec.solving import Infeasible
 GIB_TO_GB = Fraction(2**30, 10**9)
 SHORTEST, LONGEST = 100, 200_000  # contexts worth asking for
 NEAR = 3  # times the target that a step without any context takes at most
-MENU = decode_step.family.given
+EDGE = Fraction(1, 10**9)  # a context so close to a whole one, in relation, floats may round to the wrong side
+MENU = Menu(
+    model=(
+        *("llama-2-7b", "llama-2-13b", "llama-3-8b", "mistral-7b-v0.3", "qwen2.5-7b", "qwen3-8b", "gemma-7b"),
+        *("falcon-7b", "phi-2", "gpt-j-6b", "gpt-neox-20b", "opt-6.7b", "pythia-6.9b"),
+    ),
+    gpu=("a100-80gb", "a100-40gb", "h100-80gb", "h200", "l40s", "rtx-4090", "a10", "l4"),
+    weights=weights_in_gb,
+    kv_bytes_per_token=cache_of_a_token,
+    bandwidth=in_tb_per_second,
+    batch=(4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256),
+    mfu=("0.3", "0.4", "0.5"),
+    mbu=("0.6", "0.65", "0.7", "0.75", "0.8", "0.85", "0.9"),
+    tpot_target=("8 ms/token", "15 ms/token", "25 ms/token", "35 ms/token", "50 ms/token", "75 ms/token"),
+)
 PACE = meets_tpot_target.composed(decode_flops_per_sequence, decode_bytes_per_sequence)
 OWN = len(meets_tpot_target.slips)  # those of the parts have no other side to compare with
 GIVEN = Reckoning(
@@ -70,10 +82,7 @@ def with_others(**others: Callable[[Values], Fraction]) -> Callable[[Values], in
 
 
 def keep(case: Draw) -> bool:
-    """Keep contexts that are worth asking for, within the window of the model, or a target that is missed by little.
-
-    A context that comes out whole may be rounded to the wrong side by floats.
-    """
+    """Keep contexts that are worth asking for, within the window of the model, or a target that is missed by little."""
     v = GIVEN.values(case)
     found = longest(v)
     if found is None:
@@ -223,6 +232,7 @@ family = CaseFamily(
     ways=((ask,),),
     keep=keep,
     infeasible=True,
+    revision=2,
     objective="prefill-decode",
     section="prefill-decode",
 )
