@@ -89,9 +89,9 @@ def chance(part: Part, stream: Stream) -> Iterator[Typed]:
     """Give numbers within a factor of ten of the key, and the key reckoned badly: digits swapped, a carry lost."""
     key = Fraction(part.key or 0)
     for _ in range(RANDOM):
-        value = key * _factor(stream)
-        if value and abs(value - key) > reach(key, part.tolerance, 1):
-            yield Typed("random, said to be chance" if may_be_chance(part) else "random", written(part, value))
+        typed = written(part, key * _factor(stream))  # rounding can bring it near enough to be right
+        if Fraction(typed) and abs(Fraction(typed) - key) > reach(key, part.tolerance, 1):
+            yield Typed("random, said to be chance" if may_be_chance(part) else "random", typed)
     text = written(part, key)
     for i in range(len(text) - 1):
         swapped = text[:i] + text[i + 1] + text[i] + text[i + 2 :]
