@@ -40,8 +40,8 @@ MENU = Menu(
     mfu=(1,),
     mbu=(1,),
     prompt=(40, 60, 80, 100, 120, 150, 180, 220, 260, 300, 350, 400, 500, 600, 800),
-    batch=(2, 4, 8, 16, 32, 64, 128, 192, 256, 384, 512, 768),
-    context=(100, 200, 300, 500, 800, 1000, 2000, 4000),
+    batch=(2, 8, 32, 64, 128, 256, 384, 512, 640, 768, 1024),
+    context=(50, 100, 150, 200, 300, 500, 1000, 2000, 4000),
 )
 SHAPE = (q.parameters, q.weights, q.layers, q.heads, q.head_dim, q.kv_bytes_per_token)
 PEAKS = (q.compute, q.bandwidth)
@@ -382,7 +382,7 @@ family = CaseFamily(
         (ridges,),
     ),
     keep=keep,
-    revision=2,
+    revision=3,
     objective="roofline",
     section="prefill-decode",
 )
