@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
+from math import ceil, floor
 
 from grader.amounts import significant
 from grader.exercise import NUMERIC, Part, Tolerance, exact
@@ -107,8 +108,19 @@ def _of_slip(part: Part, value: str | None) -> list[Limits]:
     if value is None:
         return [(NONE, NONE)]
     number, near = Fraction(value), Nearness.of_part(part.tolerance, part.unit).closer()
-    if part.kind != "count" or number.denominator == 1:
+    if part.kind != "count":
         return [_around(replace(part, tolerance=Tolerance(near.kind, near.value)), number)]
+    multiples = [(count, count) for count in _multiples(Fraction(part.key or 0), number)]
+    if number.denominator == 1:
+        return [(number, number), *multiples]
     down, below = Fraction(number // 1), Fraction(number * 10 // 1, 10)
     above = below if below == number else below + Fraction(1, 10)
-    return [(down, down), (down + 1, down + 1), (below, above)]
+    return [(down, down), (down + 1, down + 1), (below, above), *multiples]
+
+
+def _multiples(key: Fraction, slip: Fraction) -> Iterator[Fraction]:
+    """Give what a slip comes to if its factor was forgotten after the right count had been rounded."""
+    if key > 1:
+        for times in range(max(2, ceil(slip / (key + 1))), min(ceil(key), floor(slip / (key - 1)) + 1)):
+            if abs(slip - times * key) < times:
+                yield times * key
