@@ -233,6 +233,6 @@ family = CaseFamily(
     keep=keep,
     infeasible=True,
     revision=2,
-    objective="prefill-decode",
+    objective="roofline",
     section="prefill-decode",
 )
