@@ -1,5 +1,6 @@
 """The cache of a set of sequences, in tokens or in whole blocks, and the sequence or the number that fills it (F04)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -149,14 +150,9 @@ def givens(case: Sequences) -> tuple[Given, ...]:
     )
 
 
-def space(case: Sequences) -> tuple[Given, ...]:
-    """Give the budget."""
-    return (Given("kv_budget", "B_kv", str(case.budget), "GB", "memory for the KV cache"),)
-
-
-def pool(case: Sequences) -> tuple[Given, ...]:
-    """Give the budget of the equal ones."""
-    return (Given("kv_budget", "B_kv", str(case.pool), "GB", "memory for the KV cache"),)
+def budget(size: int) -> tuple[Given, ...]:
+    """Give the memory for caches, in GB."""
+    return (Given("kv_budget", "B_kv", str(size), "GB", "memory for the KV cache"),)
 
 
 def listed(lengths: tuple[int, ...], mark: str = "") -> str:
@@ -186,40 +182,69 @@ THOUSAND = "K was taken as 1,000; here it is 1,024."
 IN_GIB = "All sizes: read in GiB, given in GB."
 TOO_FAR_UP = "The number was rounded up; a part of one does not count."
 
-total: CaseAsk[Sequences] = CaseAsk(
-    asks="kv_bytes_total",
-    question=lambda c: (
-        f"Sequences of {listed(c.lengths, 'K')} tokens are cached. How many bytes do their caches take together?"
-    ),
-    kind="quantity",
-    unit="B",
-    tolerance=EXACT,
-    key=lambda c: c.takes(c.tokens),
-    slips=(
-        CaseSlip("values-forgotten", KEYS_ALONE, lambda c: c.takes(c.tokens) // 2),
-        CaseSlip("layers-forgotten", ONE_LAYER, lambda c: c.takes(c.tokens) // c.layers),
-        CaseSlip("thousand-for-K", THOUSAND, lambda c: c.takes(1000 * sum(c.lengths))),
-        CaseSlip("longest-only", "Only the longest sequence was counted.", lambda c: c.takes(max(c.lengths) * K)),
-        CaseSlip(
-            "all-as-longest",
-            "Every sequence was counted as long as the longest.",
-            lambda c: c.takes(max(c.lengths) * K * len(c.lengths)),
+
+def added_up(
+    lengths: Callable[[Sequences], tuple[int, ...]],
+    told: Callable[[Sequences], str],
+    added: Callable[[Sequences], str],
+    *more: CaseSlip[Sequences],
+) -> CaseAsk[Sequences]:
+    """Ask for the bytes of sequences of different lengths in tokens, which are `told` in words and `added` in a sum."""
+
+    def takes(c: Sequences) -> int:
+        return c.takes(sum(lengths(c)))
+
+    return CaseAsk(
+        asks="kv_bytes_total",
+        question=lambda c: f"Sequences of {told(c)} tokens are cached. How many bytes do their caches take together?",
+        kind="quantity",
+        unit="B",
+        tolerance=EXACT,
+        key=takes,
+        slips=(
+            CaseSlip("values-forgotten", KEYS_ALONE, lambda c: takes(c) // 2),
+            CaseSlip("layers-forgotten", ONE_LAYER, lambda c: takes(c) // c.layers),
+            CaseSlip("longest-only", "Only the longest sequence was counted.", lambda c: c.takes(max(lengths(c)))),
+            CaseSlip(
+                "all-as-longest",
+                "Every sequence was counted as long as the longest.",
+                lambda c: c.takes(max(lengths(c)) * len(lengths(c))),
+            ),
+            *more,
         ),
-        CaseSlip("K-forgotten", "The lengths were taken as tokens, not K of them.", lambda c: c.takes(sum(c.lengths))),
-    ),
-    hints=lambda c: (
-        "The caches add up, so the tokens do; then comes the cache of a token.",
-        "K = (n_1 + n_2 + ...) x 2 L n_kv d_h b.",
-        f"K = {summed(c.lengths)} tokens x {shape(c)}.",
-    ),
-    explained=lambda c: (
-        Explained("cached_tokens", "All tokens together.", f"{summed(c.lengths)} = {c.tokens:,} tokens"),
-        per_token(c),
-        Explained(
-            "kv_bytes_total",
-            kv_bytes_total.says,
-            f"{c.tokens:,} tokens x {c.each:,} B/token = {c.takes(c.tokens):,} B",
+        hints=lambda c: (
+            "The caches add up, so the tokens do; then comes the cache of a token.",
+            "K = (n_1 + n_2 + ...) x 2 L n_kv d_h b.",
+            f"K = {added(c)} tokens x {shape(c)}.",
         ),
+        explained=lambda c: (
+            Explained("cached_tokens", "All tokens together.", f"{added(c)} = {sum(lengths(c)):,} tokens"),
+            per_token(c),
+            Explained(
+                "kv_bytes_total",
+                kv_bytes_total.says,
+                f"{sum(lengths(c)):,} tokens x {c.each:,} B/token = {takes(c):,} B",
+            ),
+        ),
+    )
+
+
+total = added_up(
+    lambda c: tuple(K * length for length in c.lengths),
+    lambda c: listed(c.lengths, "K"),
+    lambda c: summed(c.lengths),
+    CaseSlip("thousand-for-K", THOUSAND, lambda c: c.takes(1000 * sum(c.lengths))),
+    CaseSlip("K-forgotten", "The lengths were taken as tokens, not K of them.", lambda c: c.takes(sum(c.lengths))),
+)
+total_of_tokens = added_up(
+    lambda c: c.others,
+    lambda c: listed(c.others),
+    lambda c: f"({' + '.join(f'{tokens:,}' for tokens in c.others)})",
+    told_apart(
+        "whole-blocks",
+        f"Blocks of {BLOCK} tokens were counted; here a token takes its own bytes and no more.",
+        lambda c: c.takes(BLOCK * c.blocks),
+        lambda c: c.takes(sum(c.others)),
     ),
 )
 
@@ -275,7 +300,7 @@ one_more: CaseAsk[Sequences] = CaseAsk(
     unit="token",
     capacity=True,
     key=lambda c: c.room(c.tokens),
-    givens=space,
+    givens=lambda c: budget(c.budget),
     reason=lambda c: (
         f"The others take {rounded(Fraction(c.takes(c.tokens), GB), 6)} of the {c.budget:,} GB, "
         "and no token fits beside them."
@@ -327,7 +352,7 @@ how_many: CaseAsk[Sequences] = CaseAsk(
     unit="sequence",
     capacity=True,
     key=lambda c: c.fitting(),
-    givens=pool,
+    givens=lambda c: budget(c.pool),
     reason=lambda c: (
         f"One sequence takes {rounded(Fraction(c.takes(c.length * K), GB), 6)} GB, and there are only {c.pool:,} GB."
     ),
@@ -415,11 +440,11 @@ paged: CaseAsk[Sequences] = CaseAsk(
 family: CaseFamily[Sequences] = CaseFamily(
     draw=draw,
     statement=statement,
-    ways=((total,), (equal,), (one_more,), (how_many,), (paged,)),
+    ways=((total,), (total_of_tokens,), (equal,), (one_more,), (how_many,), (paged,)),
     givens=givens,
     keep=of_some_size,
     infeasible=True,
-    revision=2,
+    revision=3,
     objective="kv-cache-size",
     section="kv-cache",
 )

@@ -77,7 +77,7 @@ def cache_of_sequences(exercise: Exercise, part: Part) -> Fraction | None:
         return Fraction(taken)
     lengths = [1024 * int(found) for found in re.findall(r"(\d+)K", part.question)]
     if part.asks == "kv_bytes_total":
-        return sum(lengths) * each
+        return (sum(lengths) or sum(numbers(part.question))) * each
     if part.asks == "kv_bytes_of_equal":
         return v["concurrency"] * lengths[0] * each / 10**9
     if part.asks == "concurrency":
@@ -184,6 +184,8 @@ def test_ten_sequences_of_four_k() -> None:
     measured(kv.equal, case, "21.475", {**slips, "answer-in-GiB": "20.000", "longest-only": "2.147"})
     # 17 + 40 + 75 tokens: 2 + 3 + 5 blocks of 16, though 132 tokens would fit 9.
     measured(kv.paged, case, "10", {"rounded-once": "9", "last-block-dropped": "7", "tokens-of-blocks": "160"})
+    slips = {"values-forgotten": "34603008", "longest-only": "39321600", "all-as-longest": "117964800"}
+    measured(kv.total_of_tokens, case, "69206016", {**slips, "layers-forgotten": "2162688", "whole-blocks": "83886080"})
     # 30 GB hold 57,220 tokens, and 7,168 are taken.
     measured(kv.one_more, case, "50052", {"others-forgotten": "57220", "longest-only": "53124", "rounded-up": "50053"})
     measured(kv.how_many, case, "27", {"thousand-for-K": "28", "all-in-GiB": "30", "values-forgotten": "55"})
