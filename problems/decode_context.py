@@ -32,7 +32,6 @@ MENU = Menu(
     tpot_target=("8 ms/token", "15 ms/token", "25 ms/token", "35 ms/token", "50 ms/token", "75 ms/token"),
 )
 PACE = meets_tpot_target.composed(decode_flops_per_sequence, decode_bytes_per_sequence)
-OWN = len(meets_tpot_target.slips)  # those of the parts have no other side to compare with
 GIVEN = Reckoning(
     (
         *(q.parameters, q.weights, q.layers, q.heads, q.head_dim, q.kv_bytes_per_token, q.batch),
@@ -148,7 +147,7 @@ ask: CaseAsk[Draw] = CaseAsk(
     reason=reason,
     capacity=True,
     slips=(
-        *(slip(wrong.slug, wrong.sentence, following(PACE.with_slip(wrong))) for wrong in PACE.slips[:OWN]),
+        *(slip(wrong.slug, wrong.sentence, following(PACE.with_slip(wrong))) for wrong in PACE.slips),
         slip(
             "cache-shared",
             "All sequences were given the tokens together; each of them has its own.",

@@ -229,14 +229,13 @@ class Law:
             with author_order():
                 return node.xreplace(meant | (other or {}))
 
+        stated = self.right if self.is_identity else sympy.Rel(self.left, self.right, self.relation, evaluate=False)
         slips = [
             Slip(s.slug, s.sentence, together(s.instead), None if s.unless is None else together(s.unless))
             for s in self.slips
         ]
         for part in parts:
-            slips += [
-                Slip(s.slug, s.sentence, together(self.right, {part.left: s.instead}), s.unless) for s in part.slips
-            ]
+            slips += [Slip(s.slug, s.sentence, together(stated, {part.left: s.instead}), s.unless) for s in part.slips]
         where = tuple(together(condition) for law in (self, *parts) for condition in law.where)
         return self.changed(left=together(self.left), right=together(self.right), where=where, slips=tuple(slips))
 

@@ -147,6 +147,17 @@ def test_a_composed_law_keeps_name_slips_and_conditions_of_its_parts() -> None:
     assert composed.text() == "kv_budget = gpu_memory - parameters * kv_width - batch * safety_margin"
 
 
+@given(st.fixed_dictionaries({n: st.integers(1, 9) for n in ("parameters", "kv_width", "gpu_memory")}))
+def test_a_bound_composed_with_a_part_has_its_slips_as_relations(drawn: dict[str, int]) -> None:
+    part = composed_of_three()[1]
+    with author_order():
+        placed = Bound("placed", q.weights <= q.gpu_memory, says="", section="")
+    composed = placed.composed(part)
+    (forgotten,) = (composed.with_slip(slip) for slip in composed.slips)
+    assert composed(**drawn) is (drawn["parameters"] * drawn["kv_width"] <= drawn["gpu_memory"])
+    assert forgotten(**{n: drawn[n] for n in forgotten.symbols}) is (drawn["parameters"] <= drawn["gpu_memory"])
+
+
 def test_a_slip_of_a_bound_replaces_the_whole_relation() -> None:
     wrong = scaling.carries.with_slip(scaling.carries.slips[0])
     assert (wrong.relation, wrong.text()) == ("<=", "mean_concurrency <= gpus")
