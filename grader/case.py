@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 
 from grader.exercise import EXACT, NUMERIC, Exercise, Explained, Given, Part, Run, SlipValue, Tolerance, exact
 from grader.judging.ranking import tau
-from grader.posing import ATTEMPTS, Rejected, Undrawable, reach, with_other_answers, without_answer
+from grader.posing import ATTEMPTS, Rejected, first_accepted, reach, with_other_answers, without_answer
 from grader.reading.ranking import ranking_of
 from grader.wording import convention_of
 from spec.solving import Exact
@@ -174,14 +174,10 @@ class CaseFamily(Generic[C]):
         Raises:
             Undrawable: no acceptable case was found.
         """
-        stream, last = Stream(slug, self.revision, seed), ""
+        stream = Stream(slug, self.revision, seed)
         feasible = not (self.infeasible and without_answer(slug, self.revision, seed))
-        for tried in range(1, ATTEMPTS + 1):
-            found = self._attempt(slug, seed, stream, feasible=feasible)[0]
-            if isinstance(found, Exercise):
-                return found, tried
-            last = found.reason
-        raise Undrawable(slug, seed, last)
+        tries = (self._attempt(slug, seed, stream, feasible=feasible)[0] for _ in range(ATTEMPTS))
+        return first_accepted(slug, seed, tries)
 
     def outcome(self, slug: str, point: int) -> tuple[Exercise | Rejected, list[str]]:
         """Make the exercise of one case of a sample, or say why it makes none; with the names of its slips."""

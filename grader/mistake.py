@@ -15,7 +15,7 @@ from grader.amounts import legible, natural, spoken
 from grader.exercise import EXACT, Exercise, Explained, Part, Step, Tolerance, WorkedLine, exact
 from grader.family import Family
 from grader.paths import Values, taken
-from grader.posing import ATTEMPTS, Rejected, Undrawable, reach
+from grader.posing import ATTEMPTS, Rejected, first_accepted, reach
 from grader.solution import derived, formula_text, line_text
 from spec.chain import Link
 from spec.index import laws
@@ -89,13 +89,8 @@ class MistakeFamily:
         Raises:
             Undrawable: no solution was found in which a mistake can be planted.
         """
-        stream, last = Stream(slug, self.revision, seed), ""
-        for tried in range(1, ATTEMPTS + 1):
-            found = self._drawn(slug, seed, stream)
-            if isinstance(found, Exercise):
-                return found, tried
-            last = found.reason
-        raise Undrawable(slug, seed, last)
+        stream = Stream(slug, self.revision, seed)
+        return first_accepted(slug, seed, (self._drawn(slug, seed, stream) for _ in range(ATTEMPTS)))
 
     def outcome(self, slug: str, point: int) -> tuple[Exercise | Rejected, list[str]]:
         """Make the exercise of one draw of a sample, or say why it makes none."""

@@ -6,9 +6,11 @@ tolerance of the key. What is drawn depends on family, revision and seed alone.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import gcd
+from typing import TypeVar
 
 from grader.amounts import SILENT, Amount, of_quantity
 from grader.directions import Direction, Question, directions
@@ -24,6 +26,7 @@ from spec.solving import Exact, Infeasible, whole
 from spec.stream import Stream
 from spec.units import unit
 
+P = TypeVar("P")
 ATTEMPTS = 5000  # draws before a seed is given up; the certificates show that a few suffice
 BLOCK, NONE_IN_A_BLOCK = 100, 17  # of so many seeds in a row so many have no answer, where a family has such cases
 SEPARATION = 2  # a slip stays at least this many tolerances away from the key
@@ -88,13 +91,24 @@ def search(family: Family, slug: str, seed: int) -> tuple[Posed, int]:
     Raises:
         Undrawable: no acceptable point was found.
     """
-    last = ""
     stream = Stream(slug, family.revision, seed)
+    if family.preset:
+        return first_accepted(slug, seed, [attempt(family, 0)])
     feasible = not (family.infeasible and without_answer(slug, family.revision, seed))
     points = size(family)
-    for tried in range(1, 2 if family.preset else ATTEMPTS + 1):
-        found = attempt(family, 0) if family.preset else attempt(family, stream.below(points), feasible=feasible)
-        if isinstance(found, Posed):
+    tries = (attempt(family, stream.below(points), feasible=feasible) for _ in range(ATTEMPTS))
+    return first_accepted(slug, seed, tries)
+
+
+def first_accepted(slug: str, seed: int, tries: Iterable[P | Rejected]) -> tuple[P, int]:
+    """Return the first of many tries for a seed that was not rejected, and how many were tried.
+
+    Raises:
+        Undrawable: all were rejected.
+    """
+    last = ""
+    for tried, found in enumerate(tries, 1):
+        if not isinstance(found, Rejected):
             return found, tried
         last = found.reason
     raise Undrawable(slug, seed, last)
