@@ -7,10 +7,10 @@ from grader.case import CaseAsk, CaseFamily, CaseSlip, Explained, Given
 from grader.exercise import exact
 from spec import catalog
 from spec.serving.measured import Measured, measured
-from spec.serving.remedies import REMEDIES, UNCHANGED
+from spec.serving.remedies import UNCHANGED
 from spec.stream import Stream
 
-ACTIONS = ("half-slots", "double-slots", "fp8-cache", "4-bit-weights", "tight-limit", "static-batches")
+ACTIONS = ("half-slots", "double-slots", "fp8-cache", "4-bit-weights", "smaller-model", "tight-limit", "static-batches")
 ASKED = 5  # actions of a question
 GAIN = Fraction(110, 100)  # what an action must bring
 UNCLEAR = Fraction(105, 100), Fraction(116, 100)  # gains that are too near to that
@@ -41,10 +41,11 @@ class Choice:
 
 def draw(stream: Stream) -> Choice:
     """Draw a server and what may be changed."""
-    actions = list(ACTIONS)
+    at = stream.choice(measured())
+    actions = [action for action in ACTIONS if action in at.tokens]
     while len(actions) > ASKED:
         actions.remove(stream.choice(actions))
-    return Choice(stream.choice(measured()), tuple(actions))
+    return Choice(at, tuple(actions))
 
 
 def keep(case: Choice) -> bool:
@@ -58,7 +59,8 @@ def statement(case: Choice) -> str:
     """Tell of the server and what is measured."""
     return (
         f"{case.at.deployment.says} In a simulated run 200 requests are all there at the start, and the output tokens "
-        "per second are taken until the last one is done. No GPU may be added."
+        "per second are taken until the last one is done. No GPU may be added. How good the answers are is not judged "
+        "here."
     )
 
 
@@ -75,19 +77,19 @@ def givens(case: Choice) -> tuple[Given, ...]:
 
 def listed(case: Choice) -> str:
     """List the actions with what they mean."""
-    return "; ".join(f"{action} ({REMEDIES[action]})" for action in case.actions)
+    return "; ".join(f"{action} ({case.at.deployment.means(action)})" for action in case.actions)
 
 
 def shown(case: Choice) -> tuple[Explained, ...]:
     """Tell what was measured of each action."""
-    return tuple(
-        Explained(
-            "measured",
-            f"{REMEDIES[action][0].upper()}{REMEDIES[action][1:]}.",
-            f"{action}: {case.at.tokens[action]:,} tokens/s",
+
+    def line(action: str) -> Explained:
+        means = case.at.deployment.means(action)
+        return Explained(
+            "measured", f"{means[0].upper()}{means[1:]}.", f"{action}: {case.at.tokens[action]:,} tokens/s"
         )
-        for action in (UNCHANGED, *sorted(case.actions, key=case.gain, reverse=True))
-    )
+
+    return tuple(map(line, (UNCHANGED, *sorted(case.actions, key=case.gain, reverse=True))))
 
 
 def with_all(case: Choice, *actions: str) -> tuple[str, ...]:
@@ -137,6 +139,18 @@ helping: CaseAsk[Choice] = CaseAsk(
             "weights-always",
             "Smaller weights were taken to help in any case; see what a step reads, and what limits the batch.",
             "4-bit-weights",
+            helps=True,
+        ),
+        counted(
+            "smaller-model-does-not-matter",
+            "With fewer weights and a smaller cache each step reads less; how good the answers are is not judged here.",
+            "smaller-model",
+            helps=False,
+        ),
+        counted(
+            "smaller-model-always",
+            "A model with fewer weights may have a larger cache: fewer sequences fit, or each step reads more.",
+            "smaller-model",
             helps=True,
         ),
         counted(
@@ -201,6 +215,7 @@ best: CaseAsk[Choice] = CaseAsk(
     key=lambda c: c.best,
     slips=(
         top("weights-first", "Smaller weights do less here than another change.", "4-bit-weights"),
+        top("smaller-model-first", "A smaller model does less here than another change.", "smaller-model"),
         top("cache-first", "A smaller cache does less here than another change.", "fp8-cache"),
         top("slots-first", "More places do less here than another change.", "double-slots"),
         top("reservation-first", "Reserving less does less here than another change.", "tight-limit"),
@@ -223,6 +238,7 @@ family: CaseFamily[Choice] = CaseFamily(
     draw=draw,
     statement=statement,
     ways=((helping, best),),
+    revision=2,
     givens=givens,
     keep=keep,
     rubric=(

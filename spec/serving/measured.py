@@ -23,7 +23,7 @@ class Measured:
     Attributes:
         deployment: the server before any remedy.
         rate: requests per minute that arrive at random.
-        p99: milliseconds within which 99 % of the first tokens came, in a run for each seed, by remedy.
+        p99: milliseconds within which 99 % of the first tokens came, in a run for each seed, by remedy that it has.
         tokens: output tokens per second of requests that are all there at the start, by remedy.
     """
 

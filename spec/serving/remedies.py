@@ -20,7 +20,7 @@ from spec.solving import Exact, Infeasible
 GB = 10**9
 MFU, MBU = Fraction(1, 2), Fraction(4, 5)
 ENDLESS = 10**6  # seconds: longer than any run
-UNCHANGED = "unchanged"
+UNCHANGED, SMALLER_MODEL = "unchanged", "smaller-model"
 REMEDIES = {
     UNCHANGED: "nothing is changed",
     "half-slots": "only half as many sequences as now may be in flight",
@@ -30,8 +30,17 @@ REMEDIES = {
     "double-compute": "the GPU has twice the compute",
     "fp8-cache": "an element of the cache takes one byte instead of two",
     "4-bit-weights": "a weight takes 4 bits instead of 16, and the arithmetic stays as it is",
+    SMALLER_MODEL: "the model is exchanged for a smaller one",
     "tight-limit": "room is reserved for the longest output that comes, and for no more",
     "static-batches": "a batch is padded and runs until all in it have ended",
+}
+# What each model is exchanged for. Fewer weights may come with a larger cache: llama-2-7b shares no key heads.
+SMALLER = {
+    "llama-2-13b": "llama-2-7b",
+    "llama-3-8b": "llama-2-7b",
+    "mistral-7b-v0.3": "llama-2-7b",
+    "qwen3-8b": "qwen2.5-7b",
+    "gemma-7b": "mistral-7b-v0.3",
 }
 
 
@@ -108,6 +117,33 @@ class Deployment:
         return round(Fraction(self.weights) * 10 / GB)
 
     @property
+    def smaller(self) -> str | None:
+        """The smaller model that may take its place; None where there is none with a window for the requests."""
+        name = SMALLER.get(self.model)
+        window = 0 if name is None else catalog.model(name).window or 0
+        return name if self.prompt + self.limit <= window else None
+
+    @property
+    def remedies(self) -> tuple[str, ...]:
+        """The remedies that may be tried."""
+        return tuple(name for name in REMEDIES if name != SMALLER_MODEL or self.smaller is not None)
+
+    def means(self, remedy: str) -> str:
+        """Say what one of the remedies does to it, with the sizes that it brings.
+
+        Raises:
+            ValueError: there is no such remedy.
+        """
+        changed = self.changed(remedy)
+        if remedy != SMALLER_MODEL:
+            return REMEDIES[remedy]
+        return (
+            f"{REMEDIES[remedy]}, {catalog.model(changed.model).name}, whose 16-bit weights take "
+            f"{changed.tenths / 10:g} GB and whose cache takes {changed.kv_bytes_per_token:,} B/token, and requests "
+            "keep their lengths in tokens"
+        )
+
+    @property
     def says(self) -> str:
         """The server in sentences."""
         gpu, (low, high) = catalog.gpu(self.gpu), self.output
@@ -142,8 +178,10 @@ class Deployment:
             "tight-limit": replace(self, limit=self.output[1]),
             "static-batches": replace(self, static=True),
         }
+        if self.smaller is not None:
+            changes[SMALLER_MODEL] = replace(self, model=self.smaller)
         if remedy not in changes:
-            raise ValueError(f"there is no remedy {remedy!r}; there are {', '.join(changes)}")
+            raise ValueError(f"there is no remedy {remedy!r} here; there are {', '.join(self.remedies)}")
         return changes[remedy]
 
     def server(self) -> Server:

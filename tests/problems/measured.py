@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from spec.catalog import model
-from spec.serving.remedies import REMEDIES, Deployment
+from spec.serving.remedies import Deployment
 from spec.stream import Stream
 
 FILE = Path(__file__).parents[2] / "spec" / "serving" / "measured.toml"
@@ -69,7 +69,7 @@ def written(deployment: Deployment, rate: int) -> str:
     }
     rows = [f"{name} = {value!r}".replace("'", '"') for name, value in fields.items()]
     rows += [f"output = {list(deployment.output)}", f"rate = {rate} # a minute", "[circumstances.measured]"]
-    for remedy in REMEDIES:
+    for remedy in deployment.remedies:
         first, tokens = first_tokens(deployment, rate, remedy), tokens_per_second(deployment, remedy)
         rows.append(f"{remedy} = {{ p99 = {first}, tokens = {tokens} }}")
     return "\n".join(["[[circumstances]]", *rows])
