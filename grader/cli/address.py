@@ -1,4 +1,4 @@
-"""How an exercise is named on the command line: `max-context/10`, `max-context@1/7`, `exercise-1`."""
+"""How an exercise is named on the command line: `max-context/10`, `max-context@1/10`, `exercise-1`."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class Hint(NamedTuple):
     text: str
 
 
-@click.command("hint", epilog=examples("grade hint max-context/10", "grade hint max-context/7 --json"))
+@click.command("hint", epilog=examples("grade hint max-context/10", "grade hint max-context/10 --json"))
 @options.exercise_id
 @options.part
 @options.as_json

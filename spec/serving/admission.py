@@ -256,12 +256,12 @@ def let_in(sizes: Sequence[int], budget: int, *, backfill: bool = True) -> tuple
     """Return which are let in, by place, of requests that are there at once and reserve so many tokens each.
 
     Raises:
-        ValueError: the budget or a size is no whole number of at least 1.
+        ValueError: the budget is no whole number of at least 1, or a size none of at least 2, for prompt and output.
     """
     admission = Admission(CacheManager(budget), Rules(backfill=backfill))
     for place, size in enumerate(sizes):
         # What is reserved is all that counts here, so that one token of it may stand for the output.
-        admission.arrive(Job(Request(place, 0, max(1, size - 1), 1), 0))
+        admission.arrive(Job(Request(place, 0, size - 1, 1), 0))
     places = []
     while (job := admission.admit()) is not None:
         places.append(job.request.id)

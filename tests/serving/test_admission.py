@@ -241,3 +241,9 @@ def test_of_those_there_at_once_each_is_let_in_that_fits_beside_those_before(
         elif size <= budget and not backfill:
             break
     assert list(found) == by_hand
+
+
+def test_no_request_reserves_less_than_a_token_of_prompt_and_one_of_output() -> None:
+    assert let_in([2], 2) == (0,)
+    with pytest.raises(ValueError, match="prompt"):
+        let_in([1], 2)
