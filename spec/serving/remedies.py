@@ -147,7 +147,7 @@ class Deployment:
     def says(self) -> str:
         """The server in sentences."""
         gpu, (low, high) = catalog.gpu(self.gpu), self.output
-        output = f"{low} tokens" if low == high else f"{low} to {high} tokens, all lengths alike"
+        output = f"{low} tokens" if low == high else f"{low} to {high} tokens, all lengths equally likely"
         return (
             f"{catalog.model(self.model).name} runs on one {gpu.name} with {gpu.marketed} of memory, {gpu.bandwidth} "
             f"and {gpu.compute}. Its 16-bit weights take {self.tenths / 10:g} GB, its cache takes "

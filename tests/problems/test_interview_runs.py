@@ -185,7 +185,7 @@ def printed_rate(exercise: Exercise, *, smaller: bool) -> float:
     room = 1e9 * (number(r"with (\d+) GB of memory") - number(r"and (\d+) GB are reserved")) - weights
     prompt, limit = number(r"prompt of ([\d,]+)"), number(r"prompt and ([\d,]+) tokens of output")
     low = number(r"an output of (\d+)")
-    output = (low + number(r" to (\d+) tokens, all lengths")) / 2 if "all lengths alike" in told else low
+    output = (low + number(r" to (\d+) tokens, all lengths")) / 2 if "all lengths equally likely" in told else low
     batch = min(number(r"At most (\d+) sequences"), room // (kv * (prompt + limit)))
     reads = weights + batch * kv * (prompt + output / 2)
     step = reads / (0.8e9 * number(r"([\d.,]+) GB/s"))
