@@ -13,11 +13,13 @@ from typing import Generic, TypeVar
 
 from grader.exercise import EXACT, NUMERIC, Exercise, Explained, Given, Part, Run, SlipValue, Tolerance, exact
 from grader.judging.ranking import tau
-from grader.posing import ATTEMPTS, Rejected, first_accepted, reach, with_other_answers, without_answer
+from grader.menu import quantities_by_name
+from grader.posing import ATTEMPTS, Rejected, also_said_in, first_accepted, reach, with_other_answers, without_answer
 from grader.reading.ranking import ranking_of
 from grader.wording import convention_of
 from spec.solving import Exact
 from spec.stream import Stream
+from spec.units import unit
 
 __all__ = ["Answer", "CaseAsk", "CaseFamily", "CaseSlip", "Explained", "Given", "Run", "told_apart"]
 
@@ -238,6 +240,7 @@ def part_of(letter: str, ask: CaseAsk[C], key: Answer, case: C) -> Part | Reject
         tolerance=ask.judged_to,
         unit_in_question=ask.kind in NUMERIC,
         zero_is_none=ask.capacity,
+        also=_also(ask),
         percent="ok" if ask.percent else "",
         options=ask.options(case),
         symbols={} if ask.symbols is None else ask.symbols(case),
@@ -262,6 +265,13 @@ def part_of(letter: str, ask: CaseAsk[C], key: Answer, case: C) -> Part | Reject
     if key is not None and len({slip.value for slip in slips}) < ask.wrong_answers:
         return Rejected("too few different wrong answers")
     return replace(part, slips=tuple(slips))
+
+
+def _also(ask: CaseAsk[C]) -> tuple[str, ...]:
+    quantity, asked = quantities_by_name().get(ask.asks), unit(ask.unit or "1")
+    if quantity is None or not any(unit(name).same_dimension(asked) for name in (quantity.unit.name, *quantity.also)):
+        return ()
+    return also_said_in(quantity, asked)
 
 
 def _says_the_same(part: Part, value: Answer, key: Answer) -> bool:

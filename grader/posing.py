@@ -15,16 +15,17 @@ from typing import TypeVar
 from grader.amounts import SILENT, Amount, of_quantity
 from grader.directions import Direction, Question, directions
 from grader.exercise import NUMERIC, Exercise, Given, Part, SlipValue, Step, Tolerance, exact
-from grader.family import Ask, Family
+from grader.family import Family
 from grader.following import follows
 from grader.menu import Draw, quantities_by_name
 from grader.paths import Values
 from grader.slips import Found, Variation
 from grader.wording import convention, reason, rendered, story
 from spec.laws import Law
+from spec.quantities import Quantity
 from spec.solving import Exact, Infeasible, whole
 from spec.stream import Stream
-from spec.units import unit
+from spec.units import Unit, unit
 
 P = TypeVar("P")
 ATTEMPTS = 5000  # draws before a seed is given up; the certificates show that a few suffice
@@ -228,7 +229,7 @@ def _part(family: Family, letter: str, question: Question, answer: _Answer) -> P
         unit_in_question=True,
         zero_is_none=question.capacity,
         names=(ask.quantity.symbol, ask.quantity.name),
-        also=_also(ask),
+        also=also_said_in(ask.quantity, ask.in_unit),
         slips=tuple(slips),
         reason=reason(result) if isinstance(result, Infeasible) else "",
         steps=tuple(_steps(family, question, answer)),
@@ -260,10 +261,9 @@ def lands(slip: Variation, value: Exact | None, key: Exact, within: Exact) -> bo
     return -within <= value - key <= within
 
 
-def _also(ask: Ask) -> tuple[str, ...]:
+def also_said_in(quantity: Quantity, asked: Unit) -> tuple[str, ...]:
     """Name the units in which people say the same as in the unit of the answer."""
-    asked = unit(ask.answer_unit)
-    return tuple(u for u in (ask.quantity.unit.name, *ask.quantity.also) if not unit(u).same_dimension(asked))
+    return tuple(u for u in (quantity.unit.name, *quantity.also) if not unit(u).same_dimension(asked))
 
 
 def _steps(family: Family, question: Question, answer: _Answer) -> list[Step]:
