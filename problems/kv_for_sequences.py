@@ -293,7 +293,8 @@ equal: CaseAsk[Sequences] = CaseAsk(
 one_more: CaseAsk[Sequences] = CaseAsk(
     asks="context",
     question=lambda c: (
-        f"The caches have {c.budget:,} GB, and sequences of {listed(c.lengths, 'K')} tokens are in them. "
+        f"There are {c.budget:,} GB for caches, of which sequences of {listed(c.lengths, 'K')} tokens are to have "
+        "theirs first. "
         "By memory alone, how many tokens can one more sequence have at most?"
     ),
     kind="count",
@@ -302,8 +303,7 @@ one_more: CaseAsk[Sequences] = CaseAsk(
     key=lambda c: c.room(c.tokens),
     givens=lambda c: budget(c.budget),
     reason=lambda c: (
-        f"The others take {rounded(Fraction(c.takes(c.tokens), GB), 6)} of the {c.budget:,} GB, "
-        "and no token fits beside them."
+        f"The others take {rounded(Fraction(c.takes(c.tokens), GB), 4)} GB, and there are {c.budget:,} GB."
     ),
     slips=(
         told_apart(

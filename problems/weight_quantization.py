@@ -118,10 +118,10 @@ def statement(case: Narrowing) -> str:
     """Say what is there."""
     return (
         f"{case.model} has {case.parameters:,} parameters of 16 bits each and caches {case.each:,} B/token. "
-        f"It is served on one {case.gpu} with {case.memory:,} GB of memory, of which activations "
+        f"It is to be served on one {case.gpu} with {case.memory:,} GB of memory, of which activations "
         f"get {case.activations:,} GB and a margin of {case.margin:,} GB stays free; the cache gets what the weights "
         f"leave of the rest. Every sequence takes the cache of {case.context:,} tokens. The weights are now stored in "
-        "fewer bits, with nothing beside them, and the cache is as before."
+        "fewer bits, without scales or other overhead, and the cache is as before."
     )
 
 
