@@ -237,7 +237,7 @@ def _rate_told(case: Accesses) -> str:
 def _hints(case: Accesses, last: str) -> tuple[str, ...]:
     first, (name, blocks) = next((n, used) for n, used in enumerate(case.trace, 1) if used[1] <= case.capacity)
     passing = ", passing over those that are pinned" if case.pinned else ""
-    move = "At each access: move the entry to the end if it is there; else take entries from the front until it fits"
+    move = "At each access: move the entry to the end if it is there; then take others from the front until all fits"
     return (
         "Keep a list of what is there, the entry used longest ago first, and the sum of its blocks.",
         f"{move}{passing}.",
@@ -396,7 +396,12 @@ SMALLEST: CaseAsk[Accesses] = CaseAsk(
     key=_smallest,
     reason=lambda c: f"The first access to each of the {len(c.names)} entries misses, however large the cache is.",
     slips=(
-        told_apart("all-entries", "That holds all entries at once; less will do.", _together, _smallest),
+        CaseSlip(
+            "all-entries",
+            "That holds all entries at once; less will do.",
+            _together,
+            lambda c: _smallest(c) not in {None, _together(c)},
+        ),
         told_apart(
             "largest-entry",
             "With so few blocks nothing is refused, but more accesses miss than may.",

@@ -240,7 +240,7 @@ CONTINUOUS: CaseAsk[Queue] = CaseAsk(
     hints=lambda c: (
         "Follow the places: whichever is free first takes the next job of the list.",
         "Write down for each job when it starts, which is when the first place is free, and when it ends.",
-        f"At step 0 start {_listed(c.jobs[: c.slots])}; the next job starts after {min(c.jobs[: c.slots])} steps.",
+        f"At step 0 start {_listed(c.jobs[: c.slots])}; the next job starts at step {min(c.jobs[: c.slots])}.",
     ),
     explained=lambda c: _in_places(c, AS_LISTED),
 )
@@ -316,7 +316,7 @@ FEWEST_SLOTS: CaseAsk[Queue] = CaseAsk(
     asks="slots",
     question=lambda c: (
         "What is the smallest number of jobs decoded at once with which continuous batching needs no more than "
-        f"{c.limit} steps until all have ended?"
+        f"{c.limit} step{'s' * (c.limit > 1)} until all have ended?"
     ),
     kind="count",
     key=_fewest,
@@ -439,7 +439,8 @@ ORDERED: CaseAsk[Queue] = CaseAsk(
 family = CaseFamily(
     draw=_draw,
     statement=_statement,
-    ways=((STATIC, CONTINUOUS, RATIO), (FEWEST_SLOTS,), (ORDER, ORDERED)),
+    # Slots twice: only they can have no answer, and most of them shall have one.
+    ways=((STATIC, CONTINUOUS, RATIO), (FEWEST_SLOTS,), (FEWEST_SLOTS,), (ORDER, ORDERED)),
     keep=_keep,
     objective="batching",
     section="batching",

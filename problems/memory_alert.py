@@ -83,7 +83,7 @@ def _draw(stream: Stream) -> Server:
     if budget <= 0:
         return bare
     reading, readings = budget * (35 + stream.below(30)) // 100, []
-    rising = 4 + stream.below(4)
+    rising = 7 + stream.below(6)
     for _ in range(8 + stream.below(5)):
         reading = min(budget, max(budget // 5, reading + budget * (stream.below(2 * rising) - 4) // 100))
         readings.append(reading)
@@ -172,7 +172,7 @@ THRESHOLD: CaseAsk[Server] = CaseAsk(
         ),
         CaseSlip(
             "late-share",
-            "95 % of the budget were taken; the share that is set is smaller.",
+            "95 % of the budget was taken; the share that is set is smaller.",
             lambda c: _gb(c.budget) * LATE / 100,
             lambda c: c.share < LATE,
         ),
@@ -295,14 +295,23 @@ def _for_good(case: Server) -> int | None:
     return last + 1 if last < len(case.readings) else None
 
 
+def _highest(case: Server) -> int:
+    return case.readings.index(max(case.readings)) + 1
+
+
+def _read(case: Server, minute: int) -> str:
+    return digits(whole(_gb(case.readings[minute - 1])))
+
+
 FIRST: CaseAsk[Server] = CaseAsk(
     asks="alert_minute",
     question=lambda c: (
         "Read once a minute, the requests in flight take "
-        f"{', '.join(digits(whole(_gb(reading))) for reading in c.readings)} GB of cache in minutes 1 to "
+        f"{', '.join(_read(c, minute) for minute in range(1, len(c.readings) + 1))} GB of cache in minutes 1 to "
         f"{len(c.readings)}. In which minute is the alert raised first?"
     ),
     kind="count",
+    unit="min",
     key=_first,
     reason=lambda c: f"The threshold is {digits(_threshold(c))} GB, and no reading reaches it.",
     slips=(
@@ -327,21 +336,21 @@ FIRST: CaseAsk[Server] = CaseAsk(
         ),
         told_apart(
             "late-share",
-            "95 % of the budget were taken; the share that is set is smaller.",
+            "95 % of the budget was taken; the share that is set is smaller.",
             lambda c: _first_from(c, Fraction(c.budget * LATE, 100)),
             _first,
         ),
-        told_apart(
+        CaseSlip(
             "highest-reading",
             "That is the highest reading; an earlier one is enough.",
-            lambda c: c.readings.index(max(c.readings)) + 1,
-            _first,
+            _highest,
+            lambda c: _first(c) not in {None, _highest(c)},
         ),
-        told_apart(
+        CaseSlip(
             "for-good",
             "That is from when on it stays over; the first time counts.",
             _for_good,
-            _first,
+            lambda c: _for_good(c) not in {None, _first(c)},
         ),
         told_apart(
             "counted-from-zero",
@@ -366,8 +375,8 @@ FIRST: CaseAsk[Server] = CaseAsk(
         Explained(
             "first reading",
             "The first that is not under it.",
-            f"minute = {_first(c) or 'none'}"
-            + (f", with {digits(whole(_gb(c.readings[(_first(c) or 1) - 1])))} GB" if _first(c) else "")
+            (f"minute = {_first(c)}" if _first(c) else "no minute")
+            + f", with {_read(c, _first(c) or _highest(c))} GB{'' if _first(c) else ' at most'}"
             + f", against {rounded(Fraction(_threshold(c)), 6)} GB",
         ),
     ),

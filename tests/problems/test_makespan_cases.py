@@ -119,6 +119,11 @@ def test_the_fewest_places_are_found_by_trying_all() -> None:
             assert exercise.parts[0].key == (str(fewest[0]) if fewest else None), exercise.id
 
 
+def test_most_limits_can_be_kept() -> None:
+    keys = [part.key for exercise in exercises("makespan") for part in exercise.parts if part.asks == "slots"]
+    assert 10 * keys.count(None) <= 4 * len(keys)
+
+
 @pytest.mark.differential
 def test_one_order_alone_is_the_right_one() -> None:
     seen = set()

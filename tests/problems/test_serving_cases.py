@@ -258,6 +258,22 @@ def test_the_alert_of_the_chapter(monkeypatch: pytest.MonkeyPatch) -> None:
     assert value(alert.TOKENS, case, "conventions-mixed") == 97_200
 
 
+def test_most_series_of_readings_reach_the_threshold_and_the_minute_is_taken_with_its_unit() -> None:
+    parts = [part for exercise in exercises("memory-alert") for part in exercise.parts if part.asks == "alert_minute"]
+    assert 10 * sum(part.key is None for part in parts) <= 4 * len(parts)
+    for part in parts:
+        for typed in ("{}", "{} min", "{} minutes") if part.key else ("none",):
+            assert judge(part, typed.format(part.key)).verdict == "correct", part.question
+
+
+def test_no_better_answer_is_promised_where_there_is_none() -> None:
+    parts = [part for slug in ("memory-alert", "lru-trace") for exercise in exercises(slug) for part in exercise.parts]
+    for part in parts:
+        said = {slip.slip: slip.value for slip in part.slips}
+        assert part.key or not said.keys() & {"highest-reading", "for-good", "all-entries"}, part.question
+        assert said.get("for-good", "") is not None, part.question
+
+
 # The batch that fails
 
 
