@@ -214,8 +214,8 @@ family = CaseFamily(
     statement=lambda c: (
         f"{model_of(c)} has {c.amounts['parameters']} and {c.amounts['layers']} with {c.amounts['heads']} for queries, "
         f"each of size {c.amounts['head_dim']}. For the prefill of one prompt, count two operations per parameter and "
-        "token, and beside them the attention of every head: its matrix has a score for every token and every token, "
-        "and a score that is computed takes four operations per element of the head."
+        "token, and beside them the attention of every head: for n tokens, its n-by-n matrix has a score for "
+        "every pair of them, and a score that is computed takes four operations per element of the head."
     ),
     givens=lambda c: RATIO.givens(c, *SHAPE),
     ways=((causal, whole), (length,)),

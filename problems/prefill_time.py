@@ -110,8 +110,9 @@ family = Family(
         {% if mfu is defined %}Arithmetic reaches {{ mfu }} of its peak, and memory{% else %}Memory{% endif %} traffic
         reaches {{ mbu }} of its peak; arithmetic and memory traffic overlap.
         {% if prompt is defined %}A prompt of {{ prompt }}{% else %}A request waits {{ wait }}; then its
-        prompt{% endif %} is prefilled at once: count two operations per parameter and token and causal attention, and
-        let the weights be read once and the cache be written once.""",
+        prompt{% endif %} is prefilled at once. Count two operations per parameter and token, and causal attention: for
+        n tokens, exactly half of each n-by-n matrix counts. Let the weights be read once and the cache be written
+        once.""",
     slips=(
         OwnSlip(
             "sparse-peak",

@@ -97,7 +97,7 @@ length: CaseAsk[Draw] = CaseAsk(
         LENGTH.slip(*BYTES, lambda v: first(v, weights=v["weights"] / 2)),
         LENGTH.slip(*ONE, lambda v: first(v, flops_per_token=v["flops_per_token"] / 2)),
         LENGTH.slip(*EXCHANGED, lambda v: first(v, mfu=v["mbu"], mbu=v["mfu"])),
-        LENGTH.slip("rounded-down", "A prompt of one token less is still bound by memory.", lambda v: first(v) - 1),
+        LENGTH.slip("rounded-down", "A prompt of that length is still bound by memory.", lambda v: first(v) - 1),
         LENGTH.slip(
             "ridge-not-rounded",
             "That is the ridge at the shares reached; a prompt has whole tokens, and writes a cache.",
@@ -206,7 +206,8 @@ family = CaseFamily(
         f"{model_of(c)} has {c.amounts['parameters']}, which take {c.amounts['weights']}, and {c.amounts['layers']} "
         f"with {c.amounts['heads']} for queries, each of size {c.amounts['head_dim']}; it caches "
         f"{c.amounts['kv_bytes_per_token']}. A prefill takes two operations per parameter and token, and causal "
-        "attention; it reads the weights once and writes the cache once. "
+        "attention: for n tokens, exactly half of each n-by-n matrix counts. It reads the weights once and writes the "
+        "cache once. "
         f"Arithmetic reaches {c.amounts['mfu']} of its peak and memory traffic {c.amounts['mbu']} of its peak, and the "
         "one that takes longer bounds the prefill; where both take equally long, call it bound by compute."
     ),
