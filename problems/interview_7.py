@@ -1,6 +1,7 @@
 """Interview question 7: which changes of a server make more tokens a second without another GPU, by runs of it."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from grader.case import CaseAsk, CaseFamily, CaseSlip, Explained, Given
@@ -116,6 +117,23 @@ def counted(slug: str, sentence: str, action: str, *, helps: bool) -> CaseSlip[C
     )
 
 
+def alike(case: Choice) -> bool:
+    """Say whether all outputs are equally long."""
+    least, most = case.at.deployment.output
+    return least == most
+
+
+STATIC: tuple[tuple[Callable[[Choice], bool], str], ...] = (
+    (lambda c: not alike(c), "A padded batch works on for sequences that have ended."),
+    (alike, "All outputs are equally long, so a padded batch does no better."),
+)
+
+
+def only(where: Callable[[Choice], bool], slip: CaseSlip[Choice]) -> CaseSlip[Choice]:
+    """Keep a misconception to some of the cases in which it applies."""
+    return replace(slip, applies=lambda c: where(c) and slip.applies(c))
+
+
 helping: CaseAsk[Choice] = CaseAsk(
     asks="helping",
     question=lambda c: f"Which of these make at least 10 % more output tokens per second: {listed(c)}?",
@@ -173,7 +191,7 @@ helping: CaseAsk[Choice] = CaseAsk(
         ),
         counted(
             "reservation-always",
-            "Reserving less helps where the room is what runs out.",
+            "It helps only as far as more was reserved than the longest output takes, and where room runs out.",
             "tight-limit",
             helps=True,
         ),
@@ -183,12 +201,7 @@ helping: CaseAsk[Choice] = CaseAsk(
             "half-slots",
             helps=True,
         ),
-        counted(
-            "static-batches",
-            "A padded batch works on for sequences that have ended.",
-            "static-batches",
-            helps=True,
-        ),
+        *(only(where, counted("static-batches", sentence, "static-batches", helps=True)) for where, sentence in STATIC),
     ),
     hints=lambda _: (
         "Throughput is a full batch over the time of a step and its share of the prefills.",
@@ -220,7 +233,7 @@ best: CaseAsk[Choice] = CaseAsk(
         top("slots-first", "More places do less here than another change.", "double-slots"),
         top("reservation-first", "Reserving less does less here than another change.", "tight-limit"),
         top("smaller-batches", "Smaller batches make fewer tokens in all.", "half-slots"),
-        top("static-batches", "A padded batch works on for sequences that have ended.", "static-batches"),
+        *(only(where, top("static-batches", sentence, "static-batches")) for where, sentence in STATIC),
     ),
     hints=lambda _: (
         "Of the changes that help, ask which one changes the batch most, and which one what a step reads.",

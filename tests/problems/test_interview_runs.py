@@ -170,6 +170,16 @@ def test_a_smaller_model_helps_in_some_questions_and_in_others_not() -> None:
     assert min(seen.values()) > sum(seen.values()) / 4
 
 
+def test_a_padded_batch_is_said_to_work_on_only_where_some_outputs_end_before_others() -> None:
+    seen = set()
+    for exercise in exercises("interview-7"):
+        alike = "all lengths equally likely" not in exercise.statement
+        for slip in (slip for part in exercise.parts for slip in part.slips if slip.slip == "static-batches"):
+            seen.add(alike)
+            assert ("have ended" in slip.sentence) != alike, exercise.id
+    assert seen == {True, False}
+
+
 def printed_rate(exercise: Exercise, *, smaller: bool) -> float:
     """The tokens a second of a full batch in the middle of its outputs, from what is printed alone."""
     told = exercise.statement
