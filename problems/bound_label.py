@@ -1,6 +1,7 @@
 """What bounds a prefill or a decode step, compute or memory, and by which numbers one sees it (F14)."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
 from grader.case import CaseAsk, CaseFamily, Explained
@@ -118,6 +119,7 @@ def varying(of: Reckoning) -> tuple[q.Quantity, ...]:
 
 def labels(of: Reckoning, always: str, sentence: str) -> CaseAsk[Draw]:
     """Ask for the label of a phase; `always` is the label that it is thought to have whatever its size."""
+    told = replace(of, finds=of.finds[:-1])  # the intensity against the ridge says what the law says by 0 and 1
     return CaseAsk(
         asks="bound",
         question=lambda c: f"What bounds {phase(c, of)} on this GPU, compute or memory?",
@@ -135,8 +137,8 @@ def labels(of: Reckoning, always: str, sentence: str) -> CaseAsk[Draw]:
             ),
             of.slip("phase-alone", sentence, lambda _: always, label),
         ),
-        hints=lambda c: of.hints(c, "The longer of the two times decides.", "Over the ridge compute decides."),
-        explained=lambda c: of.lines(
+        hints=lambda c: told.hints(c, "The longer of the two times decides.", "Over the ridge compute decides."),
+        explained=lambda c: told.lines(
             c,
             Explained(
                 "bound",
