@@ -50,8 +50,8 @@ family = Family(
         ),
         decode_rate=(20, 25, 40, 50, 80),
     ),
-    wording="""A request {% if wait is defined and not wait.number %}does not wait in the queue
-        {%- else %}waits {% if wait is defined %}{{ wait }} {% endif %}in the queue{% endif %}; then its prompt
+    wording="""A request {% if wait is defined and not wait.number %}does not wait in the queue;
+        {%- else %}waits {% if wait is defined %}{{ wait }} {% endif %}in the queue; then{% endif %} its prompt
         {%- if prompt is defined %} of {{ prompt }}{% endif %} is prefilled
         {%- if prefill_rate is defined %} at {{ prefill_rate }}{% endif %}, which yields the first token.
         After that it decodes at {{ decode_rate }}.""",
