@@ -42,11 +42,12 @@ MOVED = Reckoning(
     (q.kv_bytes_per_sequence,),
     (kv_bytes_per_token, kv_bytes_per_sequence),
 )
-AGAIN = Reckoning(
-    (*WORK, q.layers, q.head_dim, q.prompt),
-    (q.prefill_time,),
-    (flops_per_token, prefill_attention_flops, prefill_flops, achieved_mfu),
+DONE = Reckoning(
+    (q.parameters, q.layers, q.heads, q.head_dim, q.prompt),
+    (q.prefill_flops,),
+    (flops_per_token, prefill_attention_flops, prefill_flops),
 )
+AGAIN = Reckoning((*WORK, q.layers, q.head_dim, q.prompt), (q.prefill_time,), (*DONE.by, achieved_mfu))
 BOTH = Reckoning((*MOVED.given, *WORK, q.prompt), (*MOVED.finds, *AGAIN.finds), (*MOVED.by, *AGAIN.by))
 
 
@@ -203,13 +204,21 @@ again: CaseAsk[Draw] = CaseAsk(
         ),
         AGAIN.slip("answer-in-s", "That is in seconds; it is asked in ms.", lambda v: prefilled(v) / MILLISECONDS),
     ),
-    hints=lambda c: AGAIN.hints(c, ""),
-    explained=lambda c: AGAIN.lines(
+    hints=lambda c: (
+        *DONE.hints(
+            c,
+            "The GPU does all of them at the share of its peak that it reaches.",
+            "Then time = operations / (F x MFU_a).",
+        )[:2],
+        f"{DONE.hints(c, '')[2]} Divide that by {c.amounts['compute']} * {c.amounts['achieved_mfu']}.",
+    ),
+    explained=lambda c: DONE.lines(
         c,
         Explained(
             "achieved_mfu",
-            "The same in ms.",
-            f"recompute_time = {shown(prefilled(AGAIN.values(c)), 'ms')}",
+            "The operations over those that the GPU does in a second.",
+            f"recompute_time = prefill_flops / ({c.amounts['compute']} * {c.amounts['achieved_mfu']}) = "
+            f"{shown(prefilled(AGAIN.values(c)), 'ms')}",
         ),
     ),
 )
