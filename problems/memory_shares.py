@@ -61,24 +61,19 @@ def _other_base(v: V) -> Fraction | None:
     return _off(v, a, s)
 
 
-def _asked_reserve(of: Quantity, of_total: Quantity, of_left: Quantity) -> tuple[OwnSlip, ...]:
-    """The slips of asking for a reserve that is a share of the whole memory or of what the weights leave."""
-
-    def share(v: V) -> Fraction:
-        return _share(v, of_total, of_left)
+def _asked_reserve(of: Quantity, share: Quantity) -> tuple[OwnSlip, ...]:
+    """The slips of asking for a reserve that is a share of what the weights leave."""
 
     def rest(v: V) -> Fraction | None:
-        whole = v["gpu_memory"] if of_total.name in v else _left(v)
-        return None if whole < 0 else (1 - share(v)) * whole
+        return None if _left(v) < 0 else (1 - v[share.name]) * _left(v)
 
     wrong: list[tuple[str, str, Callable[[V], Fraction | None]]] = [
-        ("share-of-remaining", f"The share was taken {LEFT_FOR_WHOLE}.", lambda v: v[of_total.name] * _left(v)),
-        ("of-the-weights", "The share was taken of the weights.", lambda v: share(v) * v["weights"]),
+        ("of-the-weights", "The share was taken of the weights.", lambda v: v[share.name] * v["weights"]),
         ("what-remains", "That is what remains beside the reserve.", rest),
     ]
     if of == q.safety_margin:  # the law of activations has this one
         wrong += [
-            ("share-of-total", f"The share was taken {WHOLE_FOR_LEFT}.", lambda v: v[of_left.name] * v["gpu_memory"])
+            ("share-of-total", f"The share was taken {WHOLE_FOR_LEFT}.", lambda v: v[share.name] * v["gpu_memory"])
         ]
     return tuple(OwnSlip(slug, sentence, value, of) for slug, sentence, value in wrong)
 
@@ -114,10 +109,9 @@ family = Family(
         Ask(q.kv_budget, KV, "GB", FINE, hides=(A_LEFT, S_TOTAL)),
         Ask(q.kv_budget, KV, "GB", FINE, hides=(A_TOTAL, S_TOTAL)),
         Ask(q.kv_share, KV_SHARE, "%", hides=(A_TOTAL, S_LEFT)),
-        Ask(q.activations, ACTIVATIONS, "GB", FINE, hides=(A_LEFT, S_LEFT)),
-        Ask(q.activations, ACTIVATIONS, "GB", FINE, hides=(A_TOTAL, S_LEFT)),
-        Ask(q.safety_margin, MARGIN, "GB", FINE, hides=(A_LEFT, S_LEFT)),
-        Ask(q.safety_margin, MARGIN, "GB", FINE, hides=(A_LEFT, S_TOTAL)),
+        # A reserve is asked for where both are of what the weights leave: others may not fit there at all.
+        Ask(q.activations, ACTIVATIONS, "GB", FINE, hides=(A_TOTAL, S_TOTAL)),
+        Ask(q.safety_margin, MARGIN, "GB", FINE, hides=(A_TOTAL, S_TOTAL)),
         Ask(
             A_TOTAL,
             "What share of the whole memory, in %, do activations get if {{ kv_budget }} are left for the KV cache?",
@@ -234,8 +228,8 @@ family = Family(
                 ),
             )
         ),
-        *_asked_reserve(q.activations, A_TOTAL, A_LEFT),
-        *_asked_reserve(q.safety_margin, S_TOTAL, S_LEFT),
+        *_asked_reserve(q.activations, A_LEFT),
+        *_asked_reserve(q.safety_margin, S_LEFT),
         *_asked_share(A_TOTAL, "activations", of_total=True),
         *_asked_share(A_LEFT, "activations", of_total=False),
         *_asked_share(S_TOTAL, "safety_margin", of_total=True),

@@ -56,6 +56,20 @@ def test_the_model_and_the_gpu_of_the_chapter_are_divided_up_too() -> None:
     assert kept == [True, False]
 
 
+def test_a_reserve_is_asked_for_only_where_both_fit_beside_the_weights() -> None:
+    asked = [one for one in exercises("memory-shares") if one.parts[0].asks in {"activations", "safety_margin"}]
+    assert any(one.parts[0].key is not None for one in asked)
+    for exercise in asked:
+        v = {given.name: Fraction(given.value) for given in exercise.givens}
+        left = v["gpu_memory"] - v["weights"]
+        reserves = sum(
+            share / 100 * (v["gpu_memory"] if name.endswith("of_total") else left)
+            for name, share in v.items()
+            if "share" in name
+        )
+        assert exercise.parts[0].key is None if left < 0 else reserves <= left
+
+
 def numbers(text: str) -> list[int]:
     return [int(number.replace(",", "")) for number in re.findall(r"\d[\d,]*", text)]
 
