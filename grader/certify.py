@@ -73,17 +73,12 @@ class Tally:
         if part.kind not in NUMERIC or not part.slips:
             return
         key = Fraction(part.key or 0)
-        least = min(abs(Fraction(s.value) - key) for s in part.slips if s.value and not _before_rounding(s.slip))
+        least = min(abs(Fraction(s.value) - key) for s in part.slips if s.value and not s.unrounded)
         if part.tolerance.kind == "exact":
             self.absolute = least if self.absolute is None else min(self.absolute, least)
         else:
             found = least / (Fraction(part.tolerance.value) * abs(key))
             self.relative = found if self.relative is None else min(self.relative, found)
-
-
-def _before_rounding(slip: str) -> bool:
-    """The right number before it is rounded; it is never marked right, being no whole number."""
-    return slip == "not-rounded"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ KINDS = (
     *("counterexample", "mistake", "invariant", "policy"),
 )
 NUMERIC = frozenset({"count", "number", "quantity"})
+NOT_ROUNDED = "not-rounded"  # the slip of a count that is right before it is rounded
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,11 @@ class SlipValue:
     slip: str
     sentence: str
     value: str | None
+
+    @property
+    def unrounded(self) -> bool:
+        """Say whether it is the right count before it is rounded, which a whole number is not."""
+        return self.slip == NOT_ROUNDED
 
 
 @dataclass(frozen=True, slots=True)

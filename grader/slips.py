@@ -13,6 +13,7 @@ from fractions import Fraction
 
 import sympy
 
+from grader.exercise import NOT_ROUNDED
 from grader.menu import quantities_by_name
 from grader.paths import Path, Values
 from spec.chain import Link
@@ -194,7 +195,7 @@ def _of_rounding(steps: Sequence[Link]) -> list[Variation]:
         found += [
             Variation(f"{prefix}rounded-{side}", f"{what} was rounded {side}; {why}.", wrong_side),
             Variation(
-                f"{prefix}not-rounded", f"{what} was not rounded; {why}.", _rounded(steps, i, whole), unrounded=last
+                f"{prefix}{NOT_ROUNDED}", f"{what} was not rounded; {why}.", _rounded(steps, i, whole), unrounded=last
             ),
         ]
     return found

@@ -317,4 +317,5 @@ family: CaseFamily[Prompt] = CaseFamily(
     givens=givens,
     objective="attention-scores",
     section="attention",
+    revision=2,
 )

@@ -212,7 +212,7 @@ time: CaseAsk[Draw] = CaseAsk(
         LOAD.slip(
             "fixed-rate", "The speed of the plan was used; it is not that of a full GPU.", unless(by_time, by_memory)
         ),
-        LOAD.slip("rounded-down", "With one fewer the cache is too small.", unless(by_time, lambda v: by_time(v) - 1)),
+        LOAD.slip("rounded-down", "With so many the cache is too small.", unless(by_time, lambda v: by_time(v) - 1)),
         LOAD.slip(
             "prefill-ignored",
             "Decode was given all the time; prefills take their share of it.",
@@ -235,7 +235,7 @@ time: CaseAsk[Draw] = CaseAsk(
         ),
         LOAD.slip(
             "prefill-alone",
-            "So many GPUs would have time for the prefills, and none for decode.",
+            "So many GPUs keep up with the prefills alone; decode takes time as well.",
             unless(by_time, lambda v: ceil(v["arrival_rate"] * v["prefill_time"])),
         ),
     ),
@@ -300,4 +300,5 @@ family = CaseFamily(
     keep=keep,
     objective="gpu-count",
     section="sizing",
+    revision=2,
 )

@@ -56,8 +56,8 @@ family = Family(
     ),
     wording=f"""{SHAPE} {ONE_GPU} The model runs as one copy on each GPU.
         Requests arrive at {{{{ arrival_rate }}}}, each with a prompt of {{{{ prompt }}}} and an output of
-        {{{{ output }}}}; the first token takes {{{{ ttft }}}} on average, and then each sequence decodes at
-        {{{{ decode_rate }}}}.""",
+        {{{{ output }}}}; the first token takes {{{{ ttft }}}} on average, and then each sequence decodes its
+        whole output at {{{{ decode_rate }}}}.""",
     also=(q.hidden, q.heads),
     objective="gpu-count",
     section="sizing",

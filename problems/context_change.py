@@ -446,4 +446,5 @@ family: CaseFamily[Swap] = CaseFamily(
     infeasible=True,
     objective="model-change",
     section="scaling",
+    revision=2,
 )

@@ -146,8 +146,8 @@ family = Preset(
     wording=f"""{ONE_GPU} The model, a 7B, caches {{{{ kv_bytes_per_token }}}} and
         runs as one copy on each GPU.
         Requests arrive at {{{{ arrival_rate }}}}, each with a prompt of {{{{ prompt }}}} and an output of
-        {{{{ output }}}}; the first token takes {{{{ ttft }}}} on average, and then each sequence decodes at
-        {{{{ decode_rate }}}}.""",
+        {{{{ output }}}}; the first token takes {{{{ ttft }}}} on average, and then each sequence decodes its
+        whole output at {{{{ decode_rate }}}}.""",
     slips=(
         OwnSlip(
             "as-many-as-the-mean",

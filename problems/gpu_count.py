@@ -70,8 +70,8 @@ family = Family(
     wording=f"""{ONE_GPU} {{{{ model }}}} caches {{{{ kv_bytes_per_token }}}} and runs
         as one copy on each GPU.
         Requests arrive at {{{{ arrival_rate }}}}, each with a prompt of {{{{ prompt }}}} and an output of
-        {{{{ output }}}}; the first token takes {{{{ ttft }}}} on average, and then each sequence decodes at
-        {{{{ decode_rate }}}}.""",
+        {{{{ output }}}}; the first token takes {{{{ ttft }}}} on average, and then each sequence decodes its
+        whole output at {{{{ decode_rate }}}}.""",
     slips=(
         OwnSlip(
             "one-big-memory",
@@ -83,5 +83,5 @@ family = Family(
     section="sizing",
     infeasible=True,
     keep=worth_asking,
-    revision=2,
+    revision=3,
 )

@@ -273,4 +273,5 @@ family = CaseFamily(
     infeasible=True,
     objective="littles-law",
     section="sizing",
+    revision=2,
 )

@@ -252,5 +252,5 @@ family: CaseFamily[Draw] = CaseFamily(
     objective="serving-capacity",
     section="memory-budgeting",
     infeasible=True,
-    revision=2,
+    revision=3,
 )

@@ -313,4 +313,5 @@ family: CaseFamily[Server] = CaseFamily(
     objective="serving-speed",
     section="prefill-decode",
     infeasible=True,
+    revision=2,
 )

@@ -272,4 +272,5 @@ family: CaseFamily[Draw] = CaseFamily(
     ),
     objective="serving-capacity",
     section="memory-budgeting",
+    revision=2,
 )

@@ -32,7 +32,7 @@ family = Family(
     ),
     wording="""Requests arrive at {{ arrival_rate }}, each with a prompt of {{ prompt }} and an output of {{ output }}.
         A request waits {{ wait }}; then its prompt is prefilled at {{ prefill_rate }}, which yields the first token.
-        After that it decodes at {{ decode_rate }}. It is in service from its arrival on.""",
+        After that its whole output is decoded at {{ decode_rate }}. It is in service from its arrival on.""",
     slips=(
         OwnSlip(
             "output-prefilled",
@@ -56,4 +56,5 @@ family = Family(
     objective="littles-law",
     section="sizing",
     keep=of_one_size,
+    revision=2,
 )

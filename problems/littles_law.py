@@ -37,8 +37,8 @@ family = Family(
     wording="""Requests arrive {% if arrival_rate is defined %}at {{ arrival_rate }}{% else %}steadily{% endif %},
         each with a prompt of {{ prompt }}{% if output is defined %} and an output of {{ output }}{% endif %}.
         The first token takes {{ ttft }} on average
-        {%- if decode_rate is defined %}, and then each sequence decodes at {{ decode_rate }}
-        {%- elif output is defined %}, and then each sequence decodes at a steady rate{% endif %}.""",
+        {%- if decode_rate is defined %}, and then each sequence decodes its whole output at {{ decode_rate }}
+        {%- elif output is defined %}, and then each sequence decodes its whole output at a steady rate{% endif %}.""",
     also=(q.prompt, q.ttft),
     slips=(
         OwnSlip(

@@ -254,4 +254,5 @@ family = CaseFamily(
     keep=keep,
     objective="roofline",
     section="ttft",
+    revision=2,
 )

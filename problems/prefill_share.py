@@ -330,4 +330,5 @@ family: CaseFamily[Server] = CaseFamily(
     infeasible=True,
     objective="ttft",
     section="ttft",
+    revision=2,
 )

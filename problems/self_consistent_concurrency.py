@@ -401,5 +401,5 @@ family = CaseFamily(
     infeasible=True,
     objective="littles-law",
     section="sizing",
-    revision=3,
+    revision=4,
 )

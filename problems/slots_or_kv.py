@@ -355,4 +355,5 @@ family: CaseFamily[Server] = CaseFamily(
     keep=worth_asking,
     objective="cache-capacity",
     section="scaling",
+    revision=2,
 )

@@ -281,4 +281,5 @@ family: CaseFamily[Load] = CaseFamily(
     infeasible=True,
     objective="gpu-choice",
     section="memory-budgeting",
+    revision=2,
 )

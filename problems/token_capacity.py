@@ -264,4 +264,5 @@ family: CaseFamily[Budget] = CaseFamily(
     convention="1 KiB = 1,024 bytes.",
     objective="kv-cache-size",
     section="memory-budgeting",
+    revision=2,
 )

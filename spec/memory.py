@@ -184,7 +184,7 @@ with author_order():
                 "reserves-forgotten",
                 "Neither the activation reserve nor the safety margin was taken off.",
                 q.gpu_memory - q.weights,
-                unless=sympy.Eq(q.activations + q.safety_margin, 0),
+                unless=sympy.Eq(q.activations * q.safety_margin, 0),  # else one of them alone
             ),
             Slip(
                 "weights-forgotten", "The weights were not taken off.", q.gpu_memory - q.activations - q.safety_margin

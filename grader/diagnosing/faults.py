@@ -127,7 +127,7 @@ def _of_rounding(steps: Sequence[Link], needed: set[str], values: Values) -> Ite
     for name in [*sorted(measured), *(step.gives for step in steps[:-1])]:
         for figures, one_in in ROUNDED.items():
             if significant(values[name], figures) != values[name]:
-                said = f"{words(name)} was rounded to {figures} figure{'s' * (figures > 1)} before it was used."
+                said = f"{words(name)}: rounded to {figures} figure{'s' * (figures > 1)} before use."
                 touched = frozenset({f"figures of {name}"})
                 yield Fault(f"rounded-{slug_of(name)}", said, one_in, touched, rounds=(name, figures))
     if steps[-1].gives == "parameters":
@@ -142,7 +142,7 @@ def of_wrong_side(steps: Sequence[Link], values: Values) -> Iterator[Fault]:
     if edge is not None:
         last = steps[-1]
         up = values[last.gives] < edge
-        said = f"A {'capacity' if up else 'need'} of {number(edge)} was rounded {'up' if up else 'down'}."
+        said = f"A {'capacity was rounded up' if up else 'need was rounded down'}."
         wrong = WrongSide(last.law, last.gives)
         touched = frozenset({f"law {last.law.name}"})
         yield Fault("rounded-to-the-wrong-side", said, 4, touched, link=(len(steps) - 1, wrong))

@@ -23,6 +23,7 @@ from grader.reading.choice import labels_of, read_labels
 from grader.reading.text import Unreadable
 
 LONGEST = 200
+NONE = "none"
 
 
 def _labels(part: Part, typed: str) -> tuple[str, ...] | None:
@@ -34,9 +35,14 @@ def _labels(part: Part, typed: str) -> tuple[str, ...] | None:
     try:
         return read_labels(typed, part.options or labels_of(part.key))
     except Unreadable:
-        if says_no_value(typed):
+        # Where a label says no itself, which of the two a word such as "cannot" means is not guessed.
+        if says_no_value(typed) and (typed.casefold() == NONE or not any(map(_says_no, part.options))):
             return None
         raise
+
+
+def _says_no(label: str) -> bool:
+    return label == "no" or says_no_value(label)
 
 
 def judge_choice(part: Part, typed: str) -> Judgement:

@@ -6,7 +6,7 @@ import re
 from fractions import Fraction
 from functools import lru_cache
 
-from grader.exercise import Part
+from grader.exercise import Part, SlipValue
 from grader.judging.judgement import (
     CORRECT,
     FULL,
@@ -135,7 +135,7 @@ def _valued(part: Part, read: Quantity, asked: ReadUnit, value: Number, typed: s
 
 
 def _diagnoses(part: Part, of: Nearness, read: Quantity, value: Number) -> tuple[Diagnosis, ...]:
-    return tuple(Diagnosis(s.slip, s.sentence) for s in part.slips if _is_slip(part, of, read, value, s.value))
+    return tuple(Diagnosis(s.slip, s.sentence) for s in part.slips if _is_slip(part, of, read, value, s))
 
 
 def _echo(part: Part, read: Quantity, typed: str) -> str:
@@ -169,25 +169,25 @@ def _form_findings(part: Part, read: Quantity, asked: ReadUnit) -> tuple[Finding
     return tuple(findings)
 
 
-def _is_slip(part: Part, of: Nearness, read: Quantity, value: Number, text: str | None) -> bool:
+def _is_slip(part: Part, of: Nearness, read: Quantity, value: Number, known: SlipValue) -> bool:
     """Whether the answer is the value of a slip: very near it, or for a count the same after rounding before or after.
 
     A factor that was forgotten after the right count had been rounded leads to a multiple of it.
     """
-    if text is None:
+    if known.value is None:
         return False
-    if of.closer().near(value, text):
+    if of.closer().near(value, known.value):
         return True
     if part.kind != "count":
         return False
-    slip, key = exact_value(text), Fraction(part.key or 0)
+    slip, key = exact_value(known.value), Fraction(part.key or 0)
     times = Fraction(value) / key if key else Fraction(0)
     if times.denominator == 1 < times < key and -times < slip - value < times:  # every number is a multiple of 1
         return True
     if slip.denominator == 1:
         return False
     if value.denominator == 1:
-        return value - 1 < slip < value + 1
+        return value - 1 < slip < value + 1 and not known.unrounded
     places = figures(read.literal).decimals if read.literal else 0
     return 0 < places <= len(read.literal) and value in {
         *nearness.both_rounded(slip, "decimals", places),

@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import cache
 from typing import NamedTuple
 
-from spec.units import IEC, SI, TABLE, Dimension, unit
+from spec.units import IEC, NO_DIMENSION, SI, TABLE, Dimension, unit
 
 
 class Named(NamedTuple):
@@ -89,7 +89,7 @@ def symbols() -> Mapping[str, Named]:
         *_same("day", ("d", "day", "days")),
         *_prefixed("token", ONE | {p: SI[p] for p in "kMGT"}, ("token", "tokens", "tok", "toks")),
         *_prefixed("request", ONE | {p: SI[p] for p in "kM"}, _REQUESTS),
-        *_same("sequence", ("sequence", "sequences", "seq", "seqs")),
+        *_same("sequence", ("sequence", "sequences", "seq", "seqs", "slot", "slots")),
         *_prefixed("FLOP", ONE | LARGE, ("FLOP", "Flop", "flop", "FLOPs", "Flops", "flops")),
         *_same("FLOP", ("op", "ops", "operation", "operations")),
         *_prefixed("FLOPS", ONE | LARGE, ("FLOPS",)),
@@ -100,6 +100,9 @@ def symbols() -> Mapping[str, Named]:
         *_same("%", ("%", "percent", "pct")),
         *((name + s, _of(name, name)) for name in sorted(COUNTED) for s in ("", "s")),
         *_same("parameter", ("param", "params")),
+        *_same("block", ("page", "pages")),
+        *((name + s, Named(Fraction(1), NO_DIMENSION, ((name, 1),))) for name in ("step", "job") for s in ("", "s")),
+        ("times", Named(Fraction(1), NO_DIMENSION, (("times", 1),))),
         *_rates(),
     ]  # fmt: skip
     return dict(rows)

@@ -16,7 +16,7 @@ from grader.reading import unit_names
 from grader.reading.text import Unreadable
 from spec.units import NO_DIMENSION, TABLE, Dimension, UnknownUnit, unit
 
-PLURAL = frozenset({"sequence", "GPU", "parameter", "layer", "head", "expert", "element", "score", "block", "day"}) | {
+PLURAL = frozenset({"sequence", "GPU", "day", "step", "job", *unit_names.COUNTED}) | {
     prefix + name for prefix in ("", "k", "M", "G", "T") for name in ("token", "request")
 }  # fmt: skip
 TIME = TABLE["s"].dimension.index(1)

@@ -13,7 +13,7 @@ from itertools import pairwise
 from math import ceil, floor
 
 from grader.amounts import significant
-from grader.exercise import NUMERIC, Part, Tolerance, exact
+from grader.exercise import NUMERIC, Part, SlipValue, Tolerance, exact
 from grader.reading.nearness import Nearness, both_rounded, leading
 from spec.units import unit
 
@@ -92,7 +92,7 @@ def _around(part: Part, value: Fraction) -> Limits:
 
 def _told(part: Part) -> Iterator[Range]:
     """Give the ranges of the slips, cut so that each number lies in one, with the sentences of all that lead to it."""
-    spans = [(limits, s.sentence) for s in part.slips for limits in _of_slip(part, s.value)]
+    spans = [(limits, s.sentence) for s in part.slips for limits in _of_slip(part, s)]
     if part.key is not None:
         spans.append(((NONE, NONE), VALUE_EXISTS))
     points = sorted({low for (low, high), _ in spans if low == high})
@@ -103,11 +103,11 @@ def _told(part: Part) -> Iterator[Range]:
             yield Range(low, high, right=False, sentences=tuple(told))
 
 
-def _of_slip(part: Part, value: str | None) -> list[Limits]:
+def _of_slip(part: Part, slip: SlipValue) -> list[Limits]:
     """Return where the answers of a slip lie; a count that is none is also rounded, to a whole or to any decimal."""
-    if value is None:
+    if slip.value is None:
         return [(NONE, NONE)]
-    number, near = Fraction(value), Nearness.of_part(part.tolerance, part.unit).closer()
+    number, near = Fraction(slip.value), Nearness.of_part(part.tolerance, part.unit).closer()
     if part.kind != "count":
         return [_around(replace(part, tolerance=Tolerance(near.kind, near.value)), number)]
     multiples = [(count, count) for count in _multiples(Fraction(part.key or 0), number)]
@@ -115,7 +115,8 @@ def _of_slip(part: Part, value: str | None) -> list[Limits]:
         return [(number, number), *multiples]
     down, below = Fraction(number // 1), Fraction(number * 10 // 1, 10)
     above = below if below == number else below + Fraction(1, 10)
-    return [(down, down), (down + 1, down + 1), (below, above), *multiples]
+    rounded = [] if slip.unrounded else [(down, down), (down + 1, down + 1)]
+    return [*rounded, (below, above), *multiples]
 
 
 def _multiples(key: Fraction, slip: Fraction) -> Iterator[Fraction]:
