@@ -14,8 +14,11 @@ USUAL_MARGIN = 4 * 10**9  # bytes
 
 
 def worth_asking(draw: Draw) -> bool:
-    """Keep a budget that is missed or met by no more than a factor."""
+    """Keep contexts that the model was published for, and a budget that is missed or met by no more than a factor."""
     v = draw.values
+    window = draw.model.window if draw.model else None
+    if window is not None and v["context"] > window:
+        return False
     budget = v["gpu_memory"] - v["weights"] - v["activations"] - v["safety_margin"]
     wanted = v["concurrency"] * v["context"] * 2 * v["layers"] * v["kv_heads"] * v["head_dim"] * v["kv_width"]
     return budget <= 8 * wanted <= 64 * budget or -v["gpu_memory"] <= budget <= 0
