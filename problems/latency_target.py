@@ -123,7 +123,7 @@ batch: CaseAsk[Draw] = CaseAsk(
     givens=lambda c: EVERY.givens(c, q.output, q.decode_rate),
     slips=tuple(EVERY.slip(*row) for row in NUMBERS_OF_A_BATCH),
     hints=lambda c: (
-        f"{RULE} The batch is in no side of it.",
+        f"{RULE} The batch is on neither side of it.",
         f"{RULE} If that holds, all slots may be filled; if not, no batch helps.",
         f"m = {c.amounts['output']}, r = {c.amounts['decode_rate']}, T_max = {c.amounts['latency_target']}.",
     ),
@@ -172,16 +172,10 @@ possible: CaseAsk[Draw] = CaseAsk(
             lambda v: LABELS[v["output"] > MILLISECONDS * v["latency_target"] * v["decode_rate"]],
             verdict,
         ),
-        EVERY.slip(
-            "exchanged",
-            "The target is met by what takes no longer.",
-            lambda v: LABELS[verdict(v) == LABELS[0]],
-            verdict,
-        ),
     ),
     hints=lambda c: (
         RULE,
-        f"{RULE} The batch is in no side of it.",
+        f"{RULE} The batch is on neither side of it.",
         f"m = {c.amounts['output']}, r = {c.amounts['decode_rate']}, T_max = {c.amounts['latency_target']}.",
     ),
     explained=lambda c: (
@@ -304,10 +298,11 @@ family = CaseFamily(
     draw=lambda stream: MENU.at(stream.below(MENU.size)),
     statement=lambda c: (
         f"A server decodes up to {c.amounts['slots']} at once. Every request must be answered within "
-        f"{c.amounts['latency_target']}; neglect prefill and waiting."
+        f"{c.amounts['latency_target']}; neglect prefill and waiting: every output token, the first one too, is a "
+        "decode step."
     ),
     givens=lambda c: EVERY.givens(c, q.latency_target, q.slots),
-    ways=((batch,), (possible, rate), (tokens,)),
+    ways=(*((batch,),) * 4, (possible, rate), (tokens,)),  # all cases without an answer are of the first
     keep=keep,
     objective="latency-target",
     section="exercises",
