@@ -346,8 +346,8 @@ tokens: CaseAsk[Draw] = CaseAsk(
         f"On each {gpu_of(c)} of {c.amounts['gpu_memory']}, {c.amounts['activations']} are reserved for activations "
         f"and {c.amounts['safety_margin']} are kept free; the weights take {c.amounts['weights']}. A layer caches keys "
         f"and values of {c.amounts['kv_heads']}, each of size {c.amounts['head_dim']} in elements of "
-        f"{c.amounts['kv_width']}. How many tokens more do {c.amounts['tensor_parallel']} that share the model cache "
-        "than as many GPUs with a copy of it each do together?"
+        f"{c.amounts['kv_width']}. How many more tokens fit in the caches of {c.amounts['tensor_parallel']} that share "
+        f"the model than in those of {c.amounts['tensor_parallel']} with a copy of it each, taken together?"
     ),
     kind="quantity",
     unit="token",
