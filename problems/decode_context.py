@@ -15,6 +15,7 @@ from spec.solving import Infeasible
 
 GIB_TO_GB = Fraction(2**30, 10**9)
 SHORTEST, LONGEST = 100, 200_000  # contexts worth asking for
+ROOM = Fraction(9, 10)  # of a GPU's memory, for weights
 NEAR = 3  # times the target that a step without any context takes at most
 EDGE = Fraction(1, 10**9)  # a context so close to a whole one, in relation, floats may round to the wrong side
 MENU = Menu(
@@ -81,8 +82,10 @@ def with_others(**others: Callable[[Values], Fraction]) -> Callable[[Values], in
 
 
 def keep(case: Draw) -> bool:
-    """Keep contexts that are worth asking for, within the window of the model, or a target that is missed by little."""
+    """Keep weights that the GPU holds, and contexts worth asking for, within the window, or a target just missed."""
     v = GIVEN.values(case)
+    if v["weights"] > ROOM * case.values["gpu_memory"]:
+        return False
     found = longest(v)
     if found is None:
         return v["tpot_target"] < max(matrices(v), weights(v)) <= NEAR * v["tpot_target"]
@@ -129,7 +132,7 @@ def reason(case: Draw) -> str:
     """Say what misses the target without any context."""
     v = GIVEN.values(case)
     read = weights(v) >= matrices(v)
-    what = "To read the weights alone takes" if read else "The matrices alone take"
+    what = "Reading the weights alone takes" if read else "The matrices alone take"
     return (
         f"{what} {shown(1000 * max(weights(v), matrices(v)), 'ms')}, and the target is {case.amounts['tpot_target']}."
     )
@@ -139,7 +142,7 @@ ask: CaseAsk[Draw] = CaseAsk(
     asks="context",
     question=lambda c: (
         "How many tokens may each sequence have in the cache at most, by time alone, if a step may take "
-        f"{c.amounts['tpot_target']}?"
+        f"{shown(1000 * c.values['tpot_target'], 'ms')}, a target of {c.amounts['tpot_target']}?"
     ),
     kind="count",
     unit="token",
@@ -195,7 +198,11 @@ def lines(case: Draw) -> tuple[Explained, ...]:
     """Explain what reading and arithmetic leave for the context, and the context."""
     v = GIVEN.values(case)
     if key(case) is None:
-        return (Explained("meets_tpot_target", meets_tpot_target.says, f"{reason(case)} context = none"),)
+        return (
+            Explained(
+                "meets_tpot_target", "A step takes too long without any context.", f"{reason(case)} context = none"
+            ),
+        )
     return (
         Explained(
             "decode_bytes_per_sequence",
