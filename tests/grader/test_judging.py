@@ -415,3 +415,34 @@ def test_a_number_where_there_is_none_is_told_its_slip_too() -> None:
     assert (judged.verdict, [d.slip for d in judged.diagnoses]) == ("incorrect", ["weights-forgotten"])
     assert "It does not fit." in message(judged, part)
     assert judge(part, "8").diagnoses == ()
+
+
+@pytest.mark.parametrize("options", [("yes", "no"), ("usual", "doubtful", "impossible")])
+def test_beside_a_label_that_says_no_only_none_says_that_no_label_holds(options: tuple[str, ...]) -> None:
+    part = _part("choice", options[-1], options=options)
+    assert judge(part, options[-1]).verdict == CORRECT
+    assert judge(part, "none").verdict == INCORRECT
+    for words in ("cannot", "does not fit", "not possible", "no solution"):
+        assert judge(part, words).verdict == INVALID
+
+
+def test_a_whole_number_is_not_told_that_it_was_not_rounded() -> None:
+    slips = (SlipValue("rounded-up", "", "58"), SlipValue("not-rounded", "", "57.6"), SlipValue("half", "", "28.8"))
+    part = _part("count", "57", "token", unit_in_question=True, slips=slips)
+    told = {typed: [d.slip for d in judge(part, typed).diagnoses] for typed in ("58", "57.6", "29", "28.8")}
+    assert told == {"58": ["rounded-up"], "57.6": ["not-rounded"], "29": ["half"], "28.8": ["half"]}
+
+
+@pytest.mark.parametrize(
+    ("of", "typed"),
+    [
+        ("sequence", "18 slots"),
+        ("sequence", "18 seqs"),
+        ("", "18 steps"),
+        ("", "18 jobs"),
+        ("", "18 times"),
+        ("", "18"),
+    ],
+)
+def test_what_is_counted_may_be_called_by_its_name(of: str, typed: str) -> None:
+    assert judge(_part("count", "18", of, unit_in_question=True), typed).verdict == CORRECT
