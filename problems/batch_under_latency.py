@@ -20,13 +20,13 @@ MENU = Menu(
         *("llama-2-7b", "llama-2-13b", "llama-3-8b", "mistral-7b-v0.3", "qwen2.5-7b", "qwen3-8b", "gemma-7b"),
         *("phi-2", "gpt-j-6b", "gpt-neox-20b", "opt-6.7b", "pythia-6.9b"),
     ),
-    gpu=("a100-80gb", "a100-40gb", "h100-80gb", "h200", "l40s", "rtx-4090", "a10", "l4"),
+    gpu=("a100-80gb", "a100-40gb", "h100-80gb", "h200", "l40s", "rtx-4090", "l4", "mi300x"),
     weights=weights_in_gb,
     kv_bytes_per_token=cache_of_a_token,
     bandwidth=in_tb_per_second,
     kv_budget=("5 GB", "8 GB", "12 GB", "20 GB", "30 GB", "45 GB", "60 GB"),
     ttft=("100 ms", "150 ms", "250 ms", "400 ms", "600 ms", "900 ms"),
-    output=(10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 150, 200, 300, 500, 700, 1000),
+    output=(10, 20, 30, 40, 50, 60, 80, 100, 150, 200, 300, 500, 700, 1000),
     latency_target=tuple(
         f"{ms} ms" for ms in (500, 600, 800, 1000, 1500, 2000, 3000, 4000, 6000, 8000, 12000, 20000, 30000)
     ),
@@ -93,9 +93,9 @@ def within(v: Values, batch: int) -> int:
     return min(batch, by_memory(v))
 
 
-def binding(v: Values) -> str | None:
-    """Name the limit that binds."""
-    return None if largest(v) is None else LABELS[by_memory(v) < by_time(v)]
+def binding(v: Values) -> str:
+    """Name the limit that binds: time too where it allows no batch at all."""
+    return LABELS[by_memory(v) < by_time(v)]
 
 
 def left(v: Values) -> Fraction:
@@ -104,10 +104,16 @@ def left(v: Values) -> Fraction:
 
 
 def keep(case: Draw) -> bool:
-    """Keep targets that leave time after the first token, limits apart from each other, and batches of a size."""
+    """Keep targets that leave time after the first token, limits apart from each other, and batches of a size.
+
+    The GPU holds the batch, and the context, which counts the output too, is no shorter than that.
+    """
     v = {name: Fraction(value) for name, value in case.values.items()}
-    placed = v["weights"] + v["kv_budget"] <= v["gpu_memory"] and v["latency_target"] > v["ttft"]
+    caches = max(v["kv_budget"], v["batch"] * v["context"] * v["kv_bytes_per_token"])
+    placed = v["weights"] + caches <= v["gpu_memory"] and v["latency_target"] > v["ttft"]
     if not placed or not 1 <= 4 * total(v) / v["latency_target"] <= 16:  # noqa: PLR2004  a range
+        return False
+    if v["context"] < v["output"] or v["context"] < (longest_output(v) or 0):
         return False
     time, memory = by_time(v), by_memory(v)
     return memory > 1 and time != memory and time < 4 * memory + 4
@@ -223,12 +229,11 @@ limit: CaseAsk[Draw] = CaseAsk(
     kind="choice",
     options=lambda _: LABELS,
     key=lambda c: binding(BATCH.values(c)),
-    reason=reason,
     slips=(
         BATCH.slip(
             "limits-exchanged",
             "The larger limit was taken to bind; the smaller one does.",
-            lambda v: None if largest(v) is None else LABELS[binding(v) == LABELS[0]],
+            lambda v: LABELS[binding(v) == LABELS[0]],
         ),
     ),
     hints=lambda _: (
@@ -241,7 +246,7 @@ limit: CaseAsk[Draw] = CaseAsk(
             "both",
             "The smaller limit binds.",
             f"time allows {by_time(BATCH.values(c)):,}, memory {by_memory(BATCH.values(c)):,}: "
-            f"{binding(BATCH.values(c)) or 'none'}",
+            f"{binding(BATCH.values(c))}",
         ),
     ),
 )

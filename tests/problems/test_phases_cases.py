@@ -11,6 +11,7 @@ import pytest
 from grader.case import CaseAsk
 from grader.exercise import Exercise
 from grader.menu import Draw, Menu
+from grader.reckoned import gpu_of
 from problems import batch_under_latency, batching_gain, bound_label, latency_target, prefill_possible, ridge_prompt
 from tests.problems import plain
 from tests.problems.plain.phases import last, reads, traffic, work
@@ -21,6 +22,7 @@ pytestmark = pytest.mark.law
 
 Values = Mapping[str, Any]
 Key = Callable[[Values], Any]
+GPUS = batch_under_latency.MENU.gpus
 SLUGS = ("batch-under-latency", "batching-gain", "bound-label", "latency-target", "prefill-possible", "ridge-prompt")
 
 
@@ -109,9 +111,7 @@ KEYS: dict[tuple[str, str], Key] = {
     ("ridge-prompt", "bandwidth"): lambda v: v["compute"] / balance(v),
     ("ridge-prompt", "compute"): lambda v: v["bandwidth"] * balance(v),
     ("batch-under-latency", "batch"): lambda v: min(by_time(v), by_memory(v)) or None,
-    ("batch-under-latency", "limit"): lambda v: (
-        None if not by_time(v) else "memory" if by_memory(v) < by_time(v) else "time"
-    ),
+    ("batch-under-latency", "limit"): lambda v: "memory" if by_memory(v) < by_time(v) else "time",
     ("batch-under-latency", "latency_target"): total,
     ("batch-under-latency", "output"): lambda v: last(lambda output: total(v, output=output) <= v["latency_target"]),
     ("batch-under-latency", "bandwidth"): lambda v: (
@@ -171,6 +171,16 @@ def test_every_gpu_holds_what_runs_on_it(slug: str) -> None:
         small = "A10 " in exercise.statement or "L4 " in exercise.statement
         if small and slug != "prefill-possible":
             assert v["weights"] + v.get("kv_budget", 0) <= 24 * 10**9, exercise.id
+
+
+def test_every_gpu_holds_the_batch_that_runs_on_it() -> None:
+    memory = {gpu_of(draw): draw.values["gpu_memory"] for draw in [Menu(gpu=(name,)).at(0) for name in GPUS]}
+    for exercise in exercises("batch-under-latency"):
+        v, part = values(exercise), exercise.parts[0]
+        if part.asks in {"output", "latency_target"}:
+            name = part.question.removeprefix("An ").partition(" reads ")[0]
+            assert v["weights"] + v["batch"] * v["context"] * v["kv_bytes_per_token"] <= memory[name], exercise.id
+            assert v["context"] >= (v["output"] if "output" in v else Fraction(part.key or 0)), exercise.id
 
 
 A_7B: dict[str, Any] = {
