@@ -401,7 +401,7 @@ family = CaseFamily(
         f"a further {c.amounts['link_latency']} of latency."
     ),
     givens=lambda c: STEP.givens(c, *SHAPE, *LINK),
-    ways=((traffic, time), (group,), (batch,), (tokens,)),
+    ways=((traffic, time), (group,), (batch,), (batch,), (tokens,)),
     keep=keep,
     infeasible=True,
     revision=2,
