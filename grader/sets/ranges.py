@@ -115,8 +115,10 @@ def _of_slip(part: Part, slip: SlipValue) -> list[Limits]:
         return [(number, number), *multiples]
     down, below = Fraction(number // 1), Fraction(number * 10 // 1, 10)
     above = below if below == number else below + Fraction(1, 10)
-    rounded = [] if slip.unrounded else [(down, down), (down + 1, down + 1)]
-    return [*rounded, (below, above), *multiples]
+    if slip.unrounded:  # which no whole number is
+        low, high = (number + down) / 2, (number + down + 1) / 2
+        return [(low if below == down else below, high if above == down + 1 else above), *multiples]
+    return [(down, down), (down + 1, down + 1), (below, above), *multiples]
 
 
 def _multiples(key: Fraction, slip: Fraction) -> Iterator[Fraction]:
