@@ -1,11 +1,12 @@
 """Whether any batch meets a latency target, and which rate of a sequence or length of a request does (F18)."""
 
+from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 
 from grader.case import CaseAsk, CaseFamily, Explained
 from grader.menu import Draw, Menu
-from grader.reckoned import Reckoning, Values, Wrong, shown
+from grader.reckoned import Reckoning, Values, shown
 from spec import quantities as q
 from spec.phases import meets_latency_target
 from spec.solving import Infeasible, whole
@@ -71,7 +72,7 @@ def reason(case: Draw) -> str:
 
 
 RULE = "A request takes its output tokens over the rate of one sequence: m / r <= T_max."
-NUMBERS_OF_A_BATCH: tuple[tuple[str, str, Wrong], ...] = (
+NUMBERS_OF_A_BATCH: tuple[tuple[str, str, Callable[[Values], Fraction]], ...] = (
     (
         "tokens-in-time",
         "That is how many tokens one sequence gets in the time allowed; it says nothing of a batch.",
@@ -102,11 +103,6 @@ NUMBERS_OF_A_BATCH: tuple[tuple[str, str, Wrong], ...] = (
         "The rate was multiplied by the tokens of a request.",
         lambda v: v["decode_rate"] * v["output"],
     ),
-    (
-        "slots-anyway",
-        "A free slot does not help: a sequence on its own is too slow for the target.",
-        lambda v: v["slots"] if largest(v) is None else None,
-    ),
 )
 
 batch: CaseAsk[Draw] = CaseAsk(
@@ -121,7 +117,14 @@ batch: CaseAsk[Draw] = CaseAsk(
     key=lambda c: largest(EVERY.values(c)),
     reason=reason,
     givens=lambda c: EVERY.givens(c, q.output, q.decode_rate),
-    slips=tuple(EVERY.slip(*row) for row in NUMBERS_OF_A_BATCH),
+    slips=(
+        *(EVERY.slip(*row) for row in NUMBERS_OF_A_BATCH),
+        EVERY.slip(
+            "slots-anyway",
+            "A free slot does not help: a sequence on its own is too slow for the target.",
+            lambda v: v["slots"] if largest(v) is None else None,
+        ),
+    ),
     hints=lambda c: (
         f"{RULE} The batch is on neither side of it.",
         f"{RULE} If that holds, all slots may be filled; if not, no batch helps.",
