@@ -170,19 +170,15 @@ def _form_findings(part: Part, read: Quantity, asked: ReadUnit) -> tuple[Finding
 
 
 def _is_slip(part: Part, of: Nearness, read: Quantity, value: Number, known: SlipValue) -> bool:
-    """Whether the answer is the value of a slip: very near it, or for a count the same after rounding before or after.
-
-    A factor that was forgotten after the right count had been rounded leads to a multiple of it.
-    """
+    """Whether the answer is the value of a slip: very near it, or for a count the same where either was rounded."""
     if known.value is None:
         return False
     if of.closer().near(value, known.value):
         return True
     if part.kind != "count":
         return False
-    slip, key = exact_value(known.value), Fraction(part.key or 0)
-    times = Fraction(value) / key if key else Fraction(0)
-    if times.denominator == 1 < times < key and -times < slip - value < times:  # every number is a multiple of 1
+    slip = exact_value(known.value)
+    if value in nearness.multiples(exact_value(part.key or "0"), slip):
         return True
     if slip.denominator == 1:
         return False

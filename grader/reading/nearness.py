@@ -6,9 +6,11 @@ Everything is exact: a tolerance is a closed interval of fractions, and rounding
 from __future__ import annotations
 
 from bisect import bisect
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from math import ceil, floor
 
 from grader.exercise import Tolerance
 from grader.reading.number import Number, simplest
@@ -94,6 +96,17 @@ def truncated(number: Number, kind: str, places: int) -> Number:
     """Cut off what rounding would round."""
     quantum = _quantum(number, kind, places)
     return simplest(quantum * int(Fraction(number) / quantum))
+
+
+def multiples(key: Number, slip: Number) -> Iterator[Number]:
+    """Give what a slip comes to if its factor was forgotten after the right count had been rounded: times that count.
+
+    The factor is smaller than the count, since every number is a multiple of 1.
+    """
+    if key > 1:
+        for times in range(max(2, ceil(slip / Fraction(key + 1))), min(ceil(key), floor(slip / Fraction(key - 1)) + 1)):
+            if -times < slip - times * key < times:
+                yield times * key
 
 
 def _quantum(number: Number, kind: str, places: int) -> Fraction:

@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
-from math import ceil, floor
 
 from grader.amounts import significant
 from grader.exercise import NUMERIC, Part, SlipValue, Tolerance, exact
-from grader.reading.nearness import Nearness, both_rounded, leading
+from grader.reading.nearness import Nearness, both_rounded, leading, multiples
 from spec.units import unit
 
 NONE = Fraction(-1)
@@ -110,20 +109,12 @@ def _of_slip(part: Part, slip: SlipValue) -> list[Limits]:
     number, near = Fraction(slip.value), Nearness.of_part(part.tolerance, part.unit).closer()
     if part.kind != "count":
         return [_around(replace(part, tolerance=Tolerance(near.kind, near.value)), number)]
-    multiples = [(count, count) for count in _multiples(Fraction(part.key or 0), number)]
+    after_rounding = [(Fraction(count), Fraction(count)) for count in multiples(Fraction(part.key or 0), number)]
     if number.denominator == 1:
-        return [(number, number), *multiples]
+        return [(number, number), *after_rounding]
     down, below = Fraction(number // 1), Fraction(number * 10 // 1, 10)
     above = below if below == number else below + Fraction(1, 10)
     if slip.unrounded:  # which no whole number is
         low, high = (number + down) / 2, (number + down + 1) / 2
-        return [(low if below == down else below, high if above == down + 1 else above), *multiples]
-    return [(down, down), (down + 1, down + 1), (below, above), *multiples]
-
-
-def _multiples(key: Fraction, slip: Fraction) -> Iterator[Fraction]:
-    """Give what a slip comes to if its factor was forgotten after the right count had been rounded."""
-    if key > 1:
-        for times in range(max(2, ceil(slip / (key + 1))), min(ceil(key), floor(slip / (key - 1)) + 1)):
-            if abs(slip - times * key) < times:
-                yield times * key
+        return [(low if below == down else below, high if above == down + 1 else above), *after_rounding]
+    return [(down, down), (down + 1, down + 1), (below, above), *after_rounding]
