@@ -107,8 +107,8 @@ def _figures(parts: Sequence[Part]) -> list[str]:
 def _where(letters: Sequence[str], parts: Sequence[Part]) -> str:
     if len(letters) == len(parts):
         return ""
-    named = " and ".join(filter(None, [", ".join(letters[:-1]), letters[-1]]))
-    return f" in part{'s' if len(letters) > 1 else ''} {named}"
+    *first, last = letters
+    return f" in parts {', '.join(first)} and {last}" if first else f" in part {last}"
 
 
 def _condition(law: Law, found: Infeasible) -> str:
